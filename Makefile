@@ -1,0 +1,77 @@
+# Two commands matter: `make book` and `make test`. Each sets up what it needs.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+READY := .venv/.ready
+CFF_READY := .venv-cff/.ready
+
+# Pages hold static figures; numba compiles once for all, into a folder that no edit makes stale.
+STATIC := WFMLIB_DISPLAY=static
+NBVAL := $(STATIC) $(BIN)/python -m pytest -p tools.nbval_bridge --nbval-lax \
+	--jupyter-cache _build/.jupyter_cache
+
+.DEFAULT_GOAL := help
+.PHONY: help setup book test unit lab serve bench references lock clean
+
+help:  ## list these commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' \
+		| awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+setup: $(READY)  ## create .venv with the pinned dependencies
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo "This needs Python 3.11, 3.12 or 3.13; $(PYTHON) is $$($(PYTHON) -V)." \
+		"Try: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Setting up .venv from requirements.txt: about two minutes and 1.1 GB."
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes \
+		-r requirements.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
+		--no-build-isolation -e .
+	@touch $@
+
+$(CFF_READY): tools/requirements-cff.txt
+	$(PYTHON) -m venv --clear .venv-cff
+	.venv-cff/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+book: $(READY)  ## execute the chapters and build the pages
+	@$(BIN)/python tools/notebooks.py fresh
+	$(STATIC) $(BIN)/jupyter-book build . --quiet
+	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
+
+test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages, browser
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	.venv-cff/bin/cffconvert --validate --infile CITATION.cff
+	$(BIN)/python tools/notebooks.py prepare
+	rm -rf _build/html _build/.doctrees
+	$(NBVAL) tests/unit _build/nbval tests/book tests/browser
+
+unit: $(READY)  ## check the package alone
+	$(BIN)/python -m pytest tests/unit
+
+lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
+	$(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \
+		--LabApp.default_url=/lab/tree/01_binary_perceptron.md
+
+serve:  ## serve the built book on 127.0.0.1 (PORT=8000)
+	@test -f _build/html/index.html || { echo "Nothing to serve yet: run 'make book'."; exit 1; }
+	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops)"
+	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+bench: $(READY)  ## measure speed, side by side with SciPy
+	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only
+
+references: $(READY)  ## execute the chapters and store the outputs of their checked cells
+	$(BIN)/python tools/notebooks.py prepare --without-references
+	$(NBVAL) _build/nbval
+	$(BIN)/python tools/notebooks.py references
+
+lock:  ## renew requirements.txt from pyproject.toml (needs uv)
+	uv pip compile --universal --fork-strategy fewest --no-annotate --python-version 3.11 \
+		--generate-hashes --all-extras pyproject.toml -o requirements.txt
+
+clean:  ## remove what was built (keeps .venv)
+	rm -rf _build .pytest_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

@@ -1,0 +1,90 @@
+"""What the tests of the book share: the pages, built once and served on 127.0.0.1."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+HTML = ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def build_log() -> str:
+    """Build the book with warnings as errors; return what the build printed."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n", "--keep-going"],
+        cwd=ROOT,
+        env=os.environ | {"WFMLIB_DISPLAY": "static", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    log = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+    assert done.returncode == 0, f"the book does not build without warnings:\n{log[-6000:]}"
+    return log
+
+
+@pytest.fixture(scope="session")
+def html(build_log) -> Path:
+    """Return the folder of the built pages."""
+    return HTML
+
+
+@pytest.fixture(scope="session")
+def pages(html) -> list[str]:
+    """Return the address of every page of the table of contents, relative to the book."""
+    return sorted(path.relative_to(html).as_posix() for path in html.glob("book/*.html"))
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without a word."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def server(html):
+    """Serve the book on 127.0.0.1; yield its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=html)) as httpd:
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium of the system; a run that must have it says so by environment."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        reason = "no chromium on this machine (Debian, Ubuntu: apt install chromium)"
+        if os.environ.get("WFMLIB_REQUIRE_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=executable,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ],
+        )
+        yield chromium
+        chromium.close()

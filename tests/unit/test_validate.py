@@ -1,0 +1,71 @@
+"""The checks at the public door name the argument, what came and what is allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wfmlib import _validate
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 1.5])
+def test_real_refuses_what_lies_outside(value):
+    with pytest.raises(ValueError, match=r"alpha must be finite and >= 0 and <= 1, got"):
+        _validate.real("alpha", value, 0, 1)
+
+
+@pytest.mark.parametrize("value", ["1", None, True, [1.0], 1j])
+def test_real_refuses_other_types(value):
+    with pytest.raises(TypeError, match="alpha must be a real number, got"):
+        _validate.real("alpha", value, 0, 1)
+
+
+def test_real_takes_numpy_scalars_and_open_ends():
+    assert _validate.real("q", np.float32(0.5), 0, 1) == 0.5
+    assert _validate.real("q", np.array(0.25), 0, 1) == 0.25
+    with pytest.raises(ValueError, match="> 0 and < 1"):
+        _validate.real("q", 1.0, 0, 1, low_open=True, high_open=True)
+
+
+def test_integer():
+    assert _validate.integer("P", np.int64(3), 1) == 3
+    with pytest.raises(TypeError, match="P must be an integer, got 3.0"):
+        _validate.integer("P", 3.0, 1)
+    with pytest.raises(ValueError, match="P must be >= 1, got 0"):
+        _validate.integer("P", 0, 1)
+    with pytest.raises(ValueError, match="N must be from 1 to 8, got 9"):
+        _validate.integer("N", 9, 1, 8)
+
+
+def test_patterns():
+    xi, sigma = _validate.patterns([[1, -1], [1.0, 1]], np.array([1, -1]))
+    assert xi.dtype == sigma.dtype == np.int8
+    with pytest.raises(ValueError, match=r"xi must hold -1 and \+1 only, got an entry 0"):
+        _validate.patterns([[1, 0]], [1])
+    with pytest.raises(ValueError, match=r"xi has shape \(1, 2\), sigma has shape \(2,\)"):
+        _validate.patterns([[1, 1]], [1, 1])
+    with pytest.raises(ValueError, match="2 axes"):
+        _validate.patterns([1, 1], [1, 1])
+    with pytest.raises(TypeError, match="xi must be an array of -1 and"):
+        _validate.patterns([["a"]], [1])
+
+
+@pytest.mark.parametrize("seed", [None, 1.5, "3", True, [1, 2]])
+def test_generator_refuses_other_types(seed):
+    with pytest.raises(TypeError, match="seed must be a non-negative integer"):
+        _validate.generator(seed)
+
+
+def test_generator():
+    with pytest.raises(ValueError, match="got -1"):
+        _validate.generator(-1)
+    generator = np.random.default_rng(3)
+    assert _validate.generator(generator) is generator
+    assert _validate.generator(np.random.SeedSequence(3)).random() == generator.random()
+
+
+def test_member_and_choice():
+    with pytest.raises(TypeError, match=r"weights must be int\(\.\.\.\), got .* call the class"):
+        _validate.member("weights", int, (int,))
+    with pytest.raises(ValueError, match="ansatz must be one of 'RS', got 'FRSB'"):
+        _validate.choice("ansatz", "FRSB", ("RS",))

@@ -1,0 +1,69 @@
+"""A pytest plugin: what nbval executed goes into jupyter-cache, and what it compared is counted.
+
+It leans on three attributes of nbval's cells (`cell`, `options`, `test_outputs`); a test of the
+machinery on a toy notebook fails should they change.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from nbval.plugin import IPyNbCell
+
+COMPARED = pytest.StashKey[dict]()
+
+
+class Run:
+    """One notebook on its way through nbval."""
+
+    def __init__(self, notebook):
+        self.notebook = copy.deepcopy(notebook)
+        self.code = [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+        self.seconds = 0.0
+        self.passed = 0
+        self.compared = 0
+
+
+def pytest_addoption(parser):
+    """Say where executed notebooks go."""
+    parser.addoption("--jupyter-cache", type=Path, help="store executed notebooks in this cache")
+
+
+def pytest_configure(config):
+    """Begin with nothing executed."""
+    config.stash[COMPARED] = {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Collect the outputs of a cell; store the notebook after its last cell."""
+    report = yield
+    if isinstance(item, IPyNbCell) and call.when == "call":
+        runs = item.config.stash[COMPARED]
+        run = runs.setdefault(item.path.stem, Run(item.parent.nb))
+        run.seconds += call.duration
+        if report.passed:
+            run.passed += 1
+            run.compared += bool(item.options["check"] and item.cell.execution_count is not None)
+            cell = run.code[item.cell_num]
+            cell.outputs = [nbformat.from_dict(output) for output in item.test_outputs]
+            cell.execution_count = item.cell_num + 1
+            cache = item.config.getoption("jupyter_cache")
+            if cache and run.passed == len(run.code):
+                store(run, item.path, cache)
+    return report
+
+
+def store(run: Run, path: Path, cache: Path) -> None:
+    """Put an executed notebook where the book build will find it."""
+    for cell in run.code:
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = cell.execution_count
+    bundle = CacheBundleIn(run.notebook, str(path), data={"execution_seconds": run.seconds})
+    get_cache(cache).cache_notebook_bundle(bundle, overwrite=True)

@@ -1,0 +1,147 @@
+"""From text notebooks to executed ones: what `make book`, `make test` and `make references` share.
+
+The chapters in `book/` are the only source. One execution serves both the validation and the
+pages: `prepare` turns each chapter into a notebook that carries the stored reference outputs of
+its checked cells; nbval executes and compares it; `tools/nbval_bridge.py` puts what was executed
+into jupyter-cache, where the book build finds it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import jupytext
+import nbformat
+from jupyter_cache import get_cache
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOK = ROOT / "book"
+BUILD = ROOT / "_build"
+NOTEBOOKS = BUILD / "nbval"
+CACHE = BUILD / ".jupyter_cache"
+REFERENCES = ROOT / "tests" / "references"
+CHECKED = "nbval-check-output"
+
+
+def chapters(book: Path = BOOK) -> list[Path]:
+    """Return the pages of the book that hold code: those with a jupytext header."""
+    return [path for path in sorted(book.glob("*.md")) if "\nkernelspec:" in path.read_text()]
+
+
+def read(chapter: Path):
+    """Return a chapter as a notebook, as both nbval and the book build see it."""
+    return jupytext.read(chapter)
+
+
+def checked_cells(notebook) -> list:
+    """Return the code cells whose output is compared with a stored reference."""
+    return [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and CHECKED in cell.metadata.get("tags", [])
+    ]
+
+
+def insert_references(notebook, references: list[dict], name: str) -> None:
+    """Put stored outputs into the checked cells; nbval compares a cell only if it was 'run'.
+
+    A cell without a reference, or one whose source changed since the reference was stored, is an
+    error: nbval would compare nothing, or something else, and pass.
+    """
+    cells = checked_cells(notebook)
+    if [cell.source for cell in cells] != [entry["source"] for entry in references]:
+        raise SystemExit(
+            f"{name}: the checked cells ({len(cells)}) are not those of the stored references "
+            f"({len(references)}). Read the change, then run `make references`."
+        )
+    for cell, entry in zip(cells, references, strict=True):
+        cell.execution_count = 1
+        cell.outputs = [nbformat.from_dict(output) for output in entry["outputs"]]
+
+
+def prepare(with_references: bool) -> None:
+    """Write one notebook a chapter to `_build/nbval`."""
+    forget_stale()
+    shutil.rmtree(NOTEBOOKS, ignore_errors=True)
+    NOTEBOOKS.mkdir(parents=True)
+    for chapter in chapters():
+        notebook = read(chapter)
+        if with_references:
+            stored = REFERENCES / f"{chapter.stem}.json"
+            references = json.loads(stored.read_text()) if stored.exists() else []
+            insert_references(notebook, references, chapter.name)
+        nbformat.write(notebook, NOTEBOOKS / f"{chapter.stem}.ipynb")
+
+
+def forget_stale() -> None:
+    """Drop cached executions and pages when the package or its dependencies changed.
+
+    jupyter-cache looks at the cells only, so it would serve the outputs of an older `wfmlib`.
+    """
+    digest = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
+    for path in sorted((ROOT / "wfmlib").rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    stamp = BUILD / ".sources"
+    if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+        for folder in (CACHE, BUILD / ".doctrees", BUILD / "jupyter_execute"):
+            shutil.rmtree(folder, ignore_errors=True)
+        BUILD.mkdir(exist_ok=True)
+        stamp.write_text(digest.hexdigest())
+
+
+def executed(chapter: Path):
+    """Return a chapter with the outputs of its last execution.
+
+    Raises
+    ------
+    KeyError
+        If it was not executed since its code last changed.
+    """
+    return get_cache(CACHE).merge_match_into_notebook(read(chapter))[1]
+
+
+def store_references() -> None:
+    """Write the outputs of the last execution to `tests/references`, showing what changed."""
+    REFERENCES.mkdir(parents=True, exist_ok=True)
+    names = {f"{chapter.stem}.json" for chapter in chapters()}
+    for orphan in [path for path in REFERENCES.glob("*.json") if path.name not in names]:
+        orphan.unlink()
+    for chapter in chapters():
+        entries = [
+            {"source": cell.source, "outputs": cell.outputs}
+            for cell in checked_cells(executed(chapter))
+        ]
+        path = REFERENCES / f"{chapter.stem}.json"
+        old = path.read_text() if path.exists() else ""
+        new = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        path.write_text(new)
+        name = path.relative_to(ROOT).as_posix()
+        lines = difflib.unified_diff(old.splitlines(), new.splitlines(), name, name, lineterm="")
+        print("\n".join(lines) or f"{name}: unchanged")
+
+
+def main() -> None:
+    """Run one of the steps by name."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    steps = parser.add_subparsers(dest="step", required=True)
+    steps.add_parser("fresh", help="drop cached executions that an edit made stale")
+    one = steps.add_parser("prepare", help="write the notebooks that nbval executes")
+    one.add_argument("--without-references", action="store_true", help="execute, compare nothing")
+    steps.add_parser("references", help="store the outputs of the last execution as references")
+    arguments = parser.parse_args()
+    if arguments.step == "fresh":
+        forget_stale()
+    elif arguments.step == "prepare":
+        prepare(with_references=not arguments.without_references)
+    else:
+        store_references()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""A Sphinx extension: the executed notebook of a chapter is published beside its page.
+
+The theme knows how to offer a notebook for download (`ipynb_source` in the page's context), but
+copies it only where launch buttons to an outside service are configured, and MyST-NB writes the
+notebook without outputs when they come from the cache.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from notebooks import chapters, executed
+
+
+def publish(app, pagename, templatename, context, doctree):
+    """Write the executed notebook to the sources of the pages, and name it to the theme."""
+    chapter = Path(app.srcdir) / f"{pagename}.md"
+    if doctree is not None and chapter in chapters():
+        notebook = executed(chapter)
+        notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
+        target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, target)
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def setup(app):
+    """Register before the theme makes its download button (at the default priority)."""
+    app.connect("html-page-context", publish, priority=400)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,114 @@
+"""Checks at the public door: each names the argument, what came and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def real(name, value, low=-math.inf, high=math.inf, *, low_open=False, high_open=False):
+    """Return `value` as a float inside the interval from `low` to `high`.
+
+    Raises
+    ------
+    TypeError
+        If `value` is not a real number (a NumPy scalar counts, a bool or a string does not).
+    ValueError
+        If it is not finite, or lies outside the interval.
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    value = float(value)
+    too_low = value <= low if low_open else value < low
+    too_high = value >= high if high_open else value > high
+    if not math.isfinite(value) or too_low or too_high:
+        raise ValueError(
+            f"{name} must be finite and {_interval(low, high, low_open, high_open)}, got {value}"
+        )
+    return value
+
+
+def integer(name, value, low, high=None):
+    """Return `value` as an int with ``low <= value`` (``<= high`` where one is given)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        allowed = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be {allowed}, got {value}")
+    return value
+
+
+def signs(name, array, ndim):
+    """Return `array` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
+    given = np.asarray(array)
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be an array of -1 and +1, got dtype {given.dtype}")
+    if given.ndim != ndim or given.size == 0:
+        raise ValueError(
+            f"{name} must be a non-empty array with {ndim} axis{'es' if ndim > 1 else ''}, "
+            f"got shape {given.shape}"
+        )
+    if not np.all(np.abs(given) == 1):
+        wrong = given[np.abs(given) != 1].flat[0]
+        raise ValueError(f"{name} must hold -1 and +1 only, got an entry {wrong}")
+    return np.ascontiguousarray(given, dtype=np.int8)
+
+
+def patterns(xi, sigma):
+    """Return patterns ``(P, N)`` and labels ``(P,)`` as int8 after checking that they match."""
+    xi = signs("xi", xi, 2)
+    sigma = signs("sigma", sigma, 1)
+    if len(sigma) != len(xi):
+        raise ValueError(
+            f"sigma must have one label per pattern: xi has shape {xi.shape}, "
+            f"sigma has shape {sigma.shape}"
+        )
+    return xi, sigma
+
+
+def generator(seed):
+    """Return a `numpy.random.Generator` from a seed, a `SeedSequence` or a generator.
+
+    None is refused: a result that nobody can repeat is not wanted here.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.default_rng(seed)
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, Integral):
+        raise TypeError(
+            "seed must be a non-negative integer, a numpy.random.SeedSequence or a "
+            f"numpy.random.Generator, got {seed!r}"
+        )
+    if seed < 0:
+        raise ValueError(f"seed must be a non-negative integer, got {seed}")
+    return np.random.default_rng(int(seed))
+
+
+def member(name, value, kinds):
+    """Return `value` if it is an instance of one of the classes `kinds`."""
+    if not isinstance(value, kinds):
+        allowed = " or ".join(f"{kind.__name__}(...)" for kind in kinds)
+        hint = "; call the class" if isinstance(value, type) else ""
+        raise TypeError(f"{name} must be {allowed}, got {value!r}{hint}")
+    return value
+
+
+def choice(name, value, allowed):
+    """Return `value` if it is one of the strings in `allowed`."""
+    if value not in allowed:
+        raise ValueError(
+            f"{name} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}"
+        )
+    return value
+
+
+def _interval(low, high, low_open, high_open):
+    left = None if low == -math.inf else f"{'>' if low_open else '>='} {low:g}"
+    right = None if high == math.inf else f"{'<' if high_open else '<='} {high:g}"
+    return " and ".join(part for part in (left, right) if part) or "real"
