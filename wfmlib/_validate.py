@@ -50,7 +50,7 @@ def signs(name, array, ndim):
         raise TypeError(f"{name} must be an array of -1 and +1, got dtype {given.dtype}")
     if given.ndim != ndim or given.size == 0:
         raise ValueError(
-            f"{name} must be a non-empty array with {ndim} axis{'es' if ndim > 1 else ''}, "
+            f"{name} must be a non-empty array with {ndim} {'axes' if ndim > 1 else 'axis'}, "
             f"got shape {given.shape}"
         )
     if not np.all(np.abs(given) == 1):

@@ -29,7 +29,7 @@ def test_real_takes_numpy_scalars_and_open_ends():
 
 def test_integer():
     assert _validate.integer("P", np.int64(3), 1) == 3
-    with pytest.raises(TypeError, match="P must be an integer, got 3.0"):
+    with pytest.raises(TypeError, match=r"P must be an integer, got 3\.0"):
         _validate.integer("P", 3.0, 1)
     with pytest.raises(ValueError, match="P must be >= 1, got 0"):
         _validate.integer("P", 0, 1)

@@ -1,0 +1,120 @@
+"""The validation of the chapters can fail: proved on a toy chapter and a toy package.
+
+The toy lives in a folder of its own and goes the way of a real chapter: text notebook, stored
+references, nbval with the bridge, jupyter-cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from jupyter_cache import get_cache
+
+from tools import notebooks
+
+CHAPTER = """\
+---
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+# A toy
+
+```{code-cell} ipython3
+import toy
+```
+
+```{code-cell} ipython3
+:tags: [nbval-check-output]
+print(f"{2 * toy.number:.3f}")
+```
+"""
+
+
+class Toy:
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.chapter = folder / "toy.md"
+        self.chapter.write_text(CHAPTER)
+        self.cache = folder / "cache"
+        self.set_number(21.0)
+
+    def set_number(self, number: float) -> None:
+        (self.folder / "toy.py").write_text(f"number = {number}\n")
+
+    def run(self, references: list[dict] | None) -> subprocess.CompletedProcess:
+        notebook = notebooks.read(self.chapter)
+        if references is not None:
+            notebooks.insert_references(notebook, references, "toy.md")
+        nbformat.write(notebook, self.folder / "toy.ipynb")
+        command = [sys.executable, "-B", "-m", "pytest", "-p", "tools.nbval_bridge"]
+        command += ["--nbval-lax", "--jupyter-cache", self.cache, self.folder / "toy.ipynb"]
+        return subprocess.run(
+            command,
+            cwd=notebooks.ROOT,
+            env=os.environ | {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def executed(self):
+        return get_cache(self.cache).merge_match_into_notebook(jupytext.read(self.chapter))[1]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory) -> Toy:
+    return Toy(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture(scope="module")
+def references(toy) -> list[dict]:
+    """What `make references` would store after a first execution."""
+    done = toy.run(references=None)
+    assert done.returncode == 0, done.stdout
+    return [
+        {"source": cell.source, "outputs": cell.outputs}
+        for cell in notebooks.checked_cells(toy.executed())
+    ]
+
+
+def test_unchanged_number_passes_and_reaches_the_cache(toy, references):
+    assert references[0]["outputs"][0]["text"] == "42.000\n"
+    done = toy.run(references)
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+    counts = [cell.execution_count for cell in toy.executed().cells if "execution_count" in cell]
+    assert counts == [1, 2]
+
+
+def test_edit_of_a_number_turns_the_run_red(toy, references):
+    toy.set_number(21.1)
+    try:
+        done = toy.run(references)
+    finally:
+        toy.set_number(21.0)
+    assert done.returncode == 1
+    assert "1 failed, 1 passed" in done.stdout
+    assert "42.000" in done.stdout
+    assert "42.200" in done.stdout
+
+
+def test_cell_without_reference_is_refused(toy):
+    with pytest.raises(SystemExit, match=r"toy\.md: the checked cells \(1\).*make references"):
+        notebooks.insert_references(notebooks.read(toy.chapter), [], "toy.md")
+
+
+def test_edited_cell_is_refused(toy, references):
+    stale = json.loads(json.dumps(references))
+    stale[0]["source"] = "print(42)"
+    with pytest.raises(SystemExit, match=r"make references"):
+        notebooks.insert_references(notebooks.read(toy.chapter), stale, "toy.md")
