@@ -1,0 +1,113 @@
+"""The perceptron: one threshold unit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib import _validate
+
+
+class Perceptron:
+    """One threshold unit, ``output = sign(w . xi)``, with binary or real weights.
+
+    Parameters
+    ----------
+    w : array_like
+        Weights, shape (N,), finite real numbers that are not all zero. Weights that are all
+        -1 or +1 make a binary perceptron.
+
+    Attributes
+    ----------
+    w : numpy.ndarray
+        The weights, shape (N,): int8 when they are binary, float64 otherwise.
+
+    Raises
+    ------
+    TypeError
+        If `w` does not hold real numbers.
+    ValueError
+        If `w` has not one axis, is empty, is not finite, or is zero throughout.
+    """
+
+    def __init__(self, w):
+        w = np.asarray(w)
+        if w.dtype.kind not in "iuf":
+            raise TypeError(f"w must be an array of real numbers, got dtype {w.dtype}")
+        if w.ndim != 1 or w.size == 0:
+            raise ValueError(f"w must be a non-empty array with 1 axis, got shape {w.shape}")
+        if not np.all(np.isfinite(w)):
+            raise ValueError(f"w must be finite, got an entry {w[~np.isfinite(w)][0]}")
+        if not np.any(w):
+            raise ValueError("w must not be zero throughout")
+        self.w = w.astype(np.int8 if np.all(np.abs(w) == 1) else np.float64)
+
+    def __repr__(self):
+        kind = "binary" if self.w.dtype == np.int8 else "real"
+        return f"Perceptron(N={len(self.w)}, {kind} weights)"
+
+    def output(self, xi):
+        """Return the sign of ``w . xi`` for each pattern.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), int8: -1, +1, or 0 where ``w . xi`` is exactly zero, which no label
+            equals: a tie is an error.
+        """
+        return np.sign(self._fields(_validate.signs("xi", xi, 2))).astype(np.int8)
+
+    def errors(self, xi, sigma):
+        """Return the number of patterns with ``sigma (w . xi) <= 0``: ties are errors.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+        sigma : array_like
+            Labels, shape (P,), entries -1 and +1.
+
+        Returns
+        -------
+        int
+            From 0 to P.
+        """
+        xi, sigma = _validate.patterns(xi, sigma)
+        return int(np.count_nonzero(sigma * self._fields(xi) <= 0))
+
+    def stabilities(self, xi, sigma):
+        """Return the stability ``sigma (w . xi) / |w|`` of each pattern [eq-stability].
+
+        On the sphere ``|w|^2 = N``, where binary weights lie too, this is the papers'
+        ``sigma (w . xi) / sqrt(N)``; any other length of `w` is divided out, as it changes no
+        answer of the network. For binary weights the numerator is an exact integer.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+        sigma : array_like
+            Labels, shape (P,), entries -1 and +1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), float64, dimensionless, between -sqrt(N) and sqrt(N).
+        """
+        xi, sigma = _validate.patterns(xi, sigma)
+        fields = self._fields(xi)
+        size = np.abs(self.w).max()  # 1 for binary weights: nothing is rounded
+        return sigma * (fields / size) / np.linalg.norm(self.w / size)
+
+    def _fields(self, xi):
+        """Return ``w . xi`` of each pattern as float64: exact for binary weights."""
+        if xi.shape[1] != len(self.w):
+            raise ValueError(
+                f"xi must have one column per weight: w has {len(self.w)} entries, "
+                f"xi has shape {xi.shape}"
+            )
+        return xi @ self.w.astype(np.float64)
