@@ -1,0 +1,331 @@
+"""The ledger: its file, its verdicts, and how they are shown."""
+
+import functools
+import html.parser
+import inspect
+import json
+import math
+import re
+import types
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import erfcx
+
+from wfmlib import claim_checks, claims, solvers
+
+LEDGER = claims.load()
+CHECKED = [claim.id for claim in LEDGER if claim.compute]
+
+
+def only(claim_id, **changes):
+    """Return one claim of the ledger with some fields changed."""
+    return claims.Claim(**(vars(claims.get(claim_id)) | changes))
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    """Every claim, checked once."""
+    return {verdict.id: verdict for verdict in claims.check_all(progress=False)}
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Return a function that makes one check give another answer."""
+
+    def make(name, found):
+        function = functools.wraps(getattr(claim_checks, name))(lambda: found)
+        monkeypatch.setattr(claim_checks, name, function)
+
+    return make
+
+
+# --- the file ---------------------------------------------------------------------------------
+
+
+def test_ids_are_unique_and_make_anchors():
+    ids = [claim.id for claim in LEDGER]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", id) for id in ids)
+    assert max(map(len, ids)) <= 40, "the table of `wfm claims` must fit 100 columns"
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_fields(claim):
+    assert claim.chapter in range(1, 10)
+    assert claim.source.paper in claims.PAPERS
+    assert re.search(r"(Eq\.|Figs?\.|Sec\.|App\.|section|introduction)", claim.source.at)
+    assert (claim.source.paper == "P3") == bool(re.match(r"letter|v1|SM", claim.source.at))
+    assert claim.kind in {"live", "archive"}
+    assert re.fullmatch(r"[A-Z/0-9 αφκ].*[.]", claim.statement)
+    assert "\n" not in claim.statement + claim.why + claim.reason
+    # plain words only: no numbers of our own bookkeeping
+    assert not re.search(r"#\d|\bissue\b|TODO", claim.statement + claim.why + claim.reason)
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_fields_that_go_together(claim):
+    assert (
+        claim.numeric == isinstance(claim.quoted, float) == bool(claim.printed) == bool(claim.why)
+    )
+    if claim.numeric:
+        assert claim.tolerance > 0.0
+    else:
+        assert claim.quoted == claim.statement
+    if claim.compute is None:
+        assert claim.expected == claims.NOT_CHECKED
+    else:
+        assert claim.expected in {claims.HOLDS, claims.DIFFERS}
+    assert bool(claim.reason) == (claim.expected != claims.HOLDS)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [c for c in LEDGER if c.why == "half a unit of the last printed digit"],
+    ids=lambda c: c.id,
+)
+def test_tolerance_follows_from_the_printed_digits(claim):
+    decimals = len(claim.printed.partition(".")[2])
+    assert math.isclose(claim.tolerance, 0.5 * 10.0**-decimals)
+
+
+def test_every_check_is_used_and_says_how():
+    public = {
+        name: function
+        for name, function in inspect.getmembers(claim_checks, inspect.isfunction)
+        if function.__module__ == claim_checks.__name__ and not name.startswith("_")
+    }
+    assert set(public) == {claim.compute for claim in LEDGER if claim.compute}
+    for function in public.values():
+        assert function.__doc__.splitlines()[0].endswith("."), function
+        assert not inspect.signature(function).parameters, function
+
+
+# --- the verdicts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_verdict_is_the_expected_one(claim, verdicts):
+    verdict = verdicts[claim.id]
+    assert verdict.verdict == claim.expected, verdict
+    assert verdict.as_expected
+    assert (verdict.found is None) == (claim.compute is None)
+
+
+def test_ledger_takes_seconds(verdicts):
+    assert sum(verdict.seconds for verdict in verdicts.values()) < 20.0
+
+
+def test_numbers_are_compared_with_their_tolerance(answer):
+    for found, verdict in ((0.4184, "holds"), (0.4186, "differs"), (math.nan, "differs")):
+        answer("max_margin_half_load", found)
+        assert claims.check("max-margin-half-load").verdict == verdict
+
+
+def test_statements_are_taken_at_their_word(answer):
+    for holds, verdict in ((True, "holds"), (np.bool_(False), "differs")):
+        answer("closest_at_max_margin", (holds, "in words"))
+        found = claims.check("closest-at-max-margin")
+        assert (found.verdict, found.found) == (verdict, "in words")
+
+
+def test_solver_that_gives_up_is_not_a_verdict_on_the_paper(monkeypatch):
+    def fail():
+        raise solvers.NotConverged(solvers.Report(False, 1.0, 7, "residual 1 after 7 iterations"))
+
+    monkeypatch.setattr(claim_checks, "max_margin_half_load", fail)
+    verdict = claims.check("max-margin-half-load")
+    assert verdict.verdict == "not checked here"
+    assert "residual 1 after 7" in verdict.reason
+    assert not verdict.as_expected
+
+
+def test_an_unexpected_verdict_does_not_borrow_the_reason(answer):
+    answer("relu_committee_spherical_instability", 0.615)
+    verdict = claims.check("relu-committee-spherical-instability")
+    assert verdict.verdict == "holds"
+    assert not verdict.as_expected
+    assert verdict.reason == ""
+
+
+def test_unknown_id_names_the_close_ones():
+    with pytest.raises(ValueError, match=r"did you mean .*binary-perceptron-capacity"):
+        claims.check("binary-perceptron-capcity")
+    with pytest.raises(ValueError, match=r"did you mean .*dashed-past-max-margin"):
+        claims.check("dashed")
+    with pytest.raises(ValueError, match=r"got 'xyzzy'$"):
+        claims.check("xyzzy")
+    with pytest.raises(TypeError, match="must be a string"):
+        claims.check(7)
+
+
+def test_check_all_refuses_before_it_computes(monkeypatch):
+    monkeypatch.setattr(claim_checks, "max_margin_half_load", lambda: pytest.fail("computed"))
+    with pytest.raises(ValueError, match="xyzzy"):
+        claims.check_all(["max-margin-half-load", "xyzzy"])
+    with pytest.raises(TypeError, match="several ids"):
+        claims.check_all("max-margin-half-load")
+
+
+def test_verdict_reads_like_the_ledger(verdicts):
+    verdict = verdicts["max-margin-half-load"]
+    assert (verdict.quoted, verdict.tolerance, verdict.kind) == (0.418, 0.0005, "live")
+    assert repr(verdict) == (
+        "max-margin-half-load: quoted 0.418 (P3, letter, Fig. 3), found 0.41806: holds"
+    )
+    assert json.loads(json.dumps(verdict.as_dict()))["found"] == verdict.found
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("exponentially_many_solutions", {"entropy": -0.1}),
+        ("solution_count_fluctuates", {"entropy": 0.7}),
+        ("replica_symmetry_stable", {"replicon": 1.1}),
+        ("entropy_decreases_with_margin", {"entropy": 0.1}),
+        ("distance_decreases_with_margin", {"distance": 0.3}),
+        ("distance_decreases_with_load", {"distance": 0.3}),
+        ("dashed_past_max_margin", {"entropy": 0.1}),
+        ("closest_at_max_margin", {"distance": 0.3}),
+        ("typical_solutions_far_apart", {"distance": 0.0}),
+    ],
+)
+def test_statements_fail_on_another_theory(monkeypatch, name, state):
+    """A saddle point that is the same everywhere contradicts each of these statements."""
+    monkeypatch.setattr(claim_checks, "_solve", lambda *_: types.SimpleNamespace(**state))
+    holds, found = getattr(claim_checks, name)()
+    assert not holds, found
+
+
+def test_counts_fail_on_other_patterns(monkeypatch):
+    """Patterns that contradict each other are never stored; lost labels change the counts."""
+    drawn = claim_checks.patterns.random
+
+    def contradicting(P, N, seed):
+        xi, sigma = drawn(P, N, seed)
+        return np.concatenate([xi[:-1], xi[:1]]), np.concatenate([sigma[:-1], -sigma[:1]])
+
+    monkeypatch.setattr(claim_checks.patterns, "random", contradicting)
+    assert not claim_checks.solvable_then_not()[0]
+
+    count = claim_checks.learning.enumerate_solutions
+    monkeypatch.setattr(claim_checks.patterns, "random", drawn)
+    monkeypatch.setattr(
+        claim_checks.learning,
+        "enumerate_solutions",
+        lambda xi, sigma, **options: count(xi, np.ones_like(sigma), **options),
+    )
+    assert not claim_checks.labels_gauged_away()[0]
+
+
+# --- two ways agree ---------------------------------------------------------------------------
+
+
+def test_distance_of_equal_margins_is_the_typical_one():
+    """Two solutions of one margin: the joint saddle point must give the distance (1-q)/2."""
+    distance = claim_checks._typical_distance(0.5, (0.2, 0.2))
+    assert distance == pytest.approx(claim_checks._solve(0.5, 0.2).distance, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("units", "load"), [("sign", "2.988"), ("relu", "1.721")], ids=["sign", "relu"]
+)
+def test_spherical_instability_a_second_way(units, load):
+    """The replicon on a plain grid, with c(q) typed in again: what P2's condition gives."""
+    x = np.linspace(-10.0, 10.0, 2001)
+    weight = np.exp(-(x**2) / 2.0)
+    weight /= weight.sum()
+    norm = 1.0 - 1.0 / np.pi
+
+    def overlap(q):
+        if units == "sign":
+            sine = np.sqrt(1.0 - q * q)
+            return 2 / np.pi * np.arcsin(q), 2 / np.pi / sine, 2 / np.pi * q / sine**3
+        angle = np.arccos(q)
+        c = (np.sin(angle) + (np.pi - angle) * q - 1.0) / np.pi / norm
+        return c, (np.pi - angle) / np.pi / norm, 1.0 / (np.pi * norm * np.sin(angle))
+
+    def load_and_replicon(q):
+        c, slope, curvature = overlap(q)
+        u = -np.sqrt(c / (1.0 - c)) * x
+        h = np.sqrt(2.0 / np.pi) / erfcx(u / np.sqrt(2.0))
+        force = weight @ h**2 / (1.0 - c)
+        stiffness = weight @ (h * (h - u)) ** 2 / (1.0 - c) ** 2
+        load = q / (1.0 - q) ** 2 / (slope * force)
+        return load, load * (1.0 - q) ** 2 * (slope**2 * stiffness + curvature * force)
+
+    q = brentq(lambda q: load_and_replicon(q)[1] - 1.0, 0.1, 0.95)
+    again = load_and_replicon(q)[0]
+    found = claims.check(f"{units}-committee-spherical-instability").found
+    assert found == pytest.approx(again, abs=1e-6)
+    assert f"{found:.3f}" == load
+
+
+# --- how they are shown -----------------------------------------------------------------------
+
+
+class _Page(html.parser.HTMLParser):
+    """Collects what a table holds, and that its tags close."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.ids, self.scopes, self.open, self.text = [], [], [], ""
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.scopes += [attributes["scope"]] if "scope" in attributes else []
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_scorecard_has_an_anchor_a_claim(verdicts):
+    card = claims.Scorecard(tuple(verdicts.values()))
+    page = _Page(card._repr_html_())
+    assert sorted(page.ids) == sorted(verdicts)
+    assert page.scopes.count("row") == len(verdicts)
+    for claim in LEDGER:
+        assert claim.statement in page.text
+    for said in ("✓ holds", "✗ differs", "– not checked here"):
+        assert said in page.text, "a verdict must be readable without its colour"
+    chapters = sorted({claim.chapter for claim in LEDGER})
+    assert [int(found) for found in re.findall(r"Chapter (\d)", page.text)] == chapters
+
+
+def test_markdown_table_has_a_row_a_claim(verdicts):
+    text = claims.to_markdown(verdicts.values())
+    rows = [line for line in text.splitlines() if line.startswith('| <span id="')]
+    assert len(rows) == len(verdicts)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
+
+
+def test_unexpected_verdict_shows(answer):
+    answer("max_margin_half_load", 0.5)
+    card = claims.scorecard(["max-margin-half-load"], progress=False)
+    assert "✗ differs (expected: holds)" in card._repr_html_()
+    assert "Not as expected: max-margin-half-load" in repr(card)
+
+
+def test_text_is_escaped():
+    claim = only("max-margin-half-load", statement="κ < 1 & κ > 0.", reason="a | b")
+    card = claims.Scorecard((claims.Verdict(claim, 0.418, "holds", claim.reason, 0.0),))
+    assert "κ &lt; 1 &amp; κ &gt; 0." in card._repr_html_()
+    assert "a \\| b" in card.to_markdown()
+
+
+def test_progress_goes_to_stderr_only_where_asked(capsys):
+    claims.check_all(["capacity-proved"], progress=True)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "claim" in told.err
+    claims.check_all(["capacity-proved"])  # stderr is no terminal here
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,175 @@
+"""The command line: what it prints, and with which exit status."""
+
+import functools
+import json
+import subprocess
+import sys
+
+import pytest
+
+import wfmlib
+from wfmlib import claim_checks, claims, cli
+
+FREE = "capacity-proved"  # a claim that costs nothing
+NUMBER = "max-margin-half-load"
+
+
+def run(capsys, *arguments):
+    """Return exit status, stdout and stderr of `wfm` with these arguments."""
+    try:
+        status = cli.main(arguments)
+    except SystemExit as end:  # argparse
+        status = end.code
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Return a function that makes one check give another answer."""
+
+    def make(name, found):
+        function = functools.wraps(getattr(claim_checks, name))(lambda: found)
+        monkeypatch.setattr(claim_checks, name, function)
+
+    return make
+
+
+@pytest.fixture
+def instant(answer):
+    """Answer every claim at once: numbers with one claim's value, statements with yes."""
+    for claim in claims.load():
+        if claim.compute:
+            answer(claim.compute, claim.quoted if claim.numeric else (True, "so"))
+
+
+def test_without_a_command_it_helps(capsys):
+    status, out, err = run(capsys)
+    assert (status, err) == (0, "")
+    assert "usage: wfm" in out
+    assert "claims" in out
+
+
+def test_help_fits_and_has_examples(capsys):
+    status, out, _ = run(capsys, "claims", "--help")
+    assert status == 0
+    assert "examples:" in out
+    assert "wfm claims --chapter 1" in out
+    assert max(map(len, out.splitlines())) <= cli.WIDTH
+
+
+def test_examples_of_the_help_are_understood(capsys):
+    _, out, _ = run(capsys, "claims", "--help")
+    examples = [line.split() for line in out.splitlines() if line.startswith("  wfm claims")]
+    assert len(examples) >= 4
+    for words in examples:
+        arguments = [word for word in words[2:] if word.startswith("--")]
+        assert cli._parser().parse_args(
+            ["claims", *(part for word in arguments for part in _complete(word, words))]
+        )
+
+
+def _complete(word, words):
+    """Return an option with its value, where the example gives it one."""
+    after = words[words.index(word) + 1]
+    return [word, after] if word in {"--chapter", "--paper"} else [word]
+
+
+def test_version(capsys):
+    status, out, _ = run(capsys, "--version")
+    assert status == 0
+    assert out == f"wfmlib {wfmlib.__version__}\n"
+
+
+def test_one_claim_with_its_details(capsys, answer):
+    answer("max_margin_half_load", 0.41806)
+    status, out, err = run(capsys, "claims", NUMBER)
+    assert (status, err) == (0, "")
+    claim = claims.get(NUMBER)
+    for text in ("0.418 ", "0.41806", "0.0005", "holds", claim.why, claim.how, claim.source.at):
+        assert text in out
+    assert out.splitlines()[-1].startswith("1 claim: 1 holds")
+
+
+def test_verdict_that_is_not_expected_gives_status_1(capsys, answer):
+    answer("max_margin_half_load", 0.5)
+    status, out, _ = run(capsys, "claims", "--paper", "P3", "--chapter", "1", NUMBER)
+    assert status == 1
+    assert "differs (!)" in out
+    assert f"Not as expected: {NUMBER}" in out
+
+
+def test_filters(capsys):
+    # chapters whose claims cost nothing yet: nothing there can be computed
+    status, out, _ = run(capsys, "claims", "--chapter", "7", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert {one["chapter"] for one in found} == {7}
+    assert len(found) == sum(claim.chapter == 7 for claim in claims.load())
+    _, out, _ = run(capsys, "claims", "--chapter", "7", "--paper", "P1", "--json")
+    assert {one["source"]["paper"] for one in json.loads(out)} == {"P1"}
+
+
+def test_json_says_everything(capsys, answer):
+    answer("max_margin_half_load", 0.41806)
+    _, out, _ = run(capsys, "claims", NUMBER, FREE, "--json")
+    number, free = json.loads(out)
+    assert number["id"] == NUMBER
+    assert (number["quoted"], number["found"], number["tolerance"]) == (0.418, 0.41806, 0.0005)
+    assert (free["found"], free["verdict"]) == (None, "not checked here")
+    assert free["reason"] == claims.get(FREE).reason
+
+
+@pytest.mark.usefixtures("instant")
+@pytest.mark.parametrize("options", [(), ("--verbose",)], ids=["table", "verbose"])
+def test_all_claims_fit_and_align(capsys, options):
+    status, out, _ = run(capsys, "claims", *options)
+    assert status == 1, "with these answers the claims that differ should hold"
+    lines = out.splitlines()
+    table, count = lines[:-1], lines[-1]
+    assert max(map(len, table)) <= cli.WIDTH
+    column = table[0].index("verdict")
+    rows = [line for line in table if line.split(" ")[0] in {c.id for c in claims.load()}]
+    assert len(rows) == len(claims.load())
+    said = {"holds", "holds (!)", "differs", "differs (!)", "not checked here"}
+    assert {row[column:] for row in rows} <= said
+    assert count.startswith(f"{len(rows)} claims: ")
+    free = next(i for i, line in enumerate(table) if line.startswith(FREE))
+    assert table[free + 1].startswith("    claim ") == bool(options)
+
+
+def test_unknown_claim_is_a_plain_error(capsys):
+    status, out, err = run(capsys, "claims", "max-margin-half-lode")
+    assert (status, out) == (2, "")
+    assert err.startswith("wfm claims: id must be")
+    assert "did you mean" in err
+    assert NUMBER in err
+
+
+@pytest.mark.parametrize("arguments", [("claims", "--chapter", "10"), ("claims", "--paper", "P4")])
+def test_filter_that_does_not_exist(capsys, arguments):
+    status, _, err = run(capsys, *arguments)
+    assert status == 2
+    assert "choose from" in err
+
+
+def test_interrupt_is_not_a_traceback(capsys, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(claim_checks, "max_margin_half_load", interrupt)
+    status, _, err = run(capsys, "claims", NUMBER)
+    assert status == 130
+    assert err == "interrupted\n"
+
+
+def test_help_loads_no_numerics():
+    """`wfm --help` must answer at once."""
+    code = (
+        "import sys; from wfmlib import cli; cli.main([]); "
+        "sys.exit(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)).__str__() != '[]')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

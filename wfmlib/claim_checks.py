@@ -1,0 +1,413 @@
+"""How each claim of the ledger is found: one function a question, named in ``claims.toml``.
+
+A function takes nothing. Where the claim is a number it returns the number; where it is true or
+false it returns which, and in words what was found. The first line of its docstring says how, and
+is shown with the claim. Several claims may name one function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+
+import numpy as np
+from scipy.special import gammaln
+
+from wfmlib import gaussian, learning, patterns, solvers
+from wfmlib.theory import typical
+from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.weights import Binary, Spherical
+
+FIGURE_2_LOADS = (0.2, 0.3, 0.4, 0.6, 0.8)  # of P3
+LOADS = (0.1, *FIGURE_2_LOADS)
+BINARY = {"weights": Binary(), "activation": Perceptron()}
+
+
+def _solve(load, margin=0.0):
+    """Return the replica-symmetric saddle point of the binary perceptron."""
+    return typical.solve(load, **BINARY, constraint=Margin(margin))
+
+
+def _margins(load, share=1.0, number=9):
+    """Return margins from 0 to a share of the maximal one."""
+    return np.linspace(0.0, share * typical.max_margin(load, **BINARY), number)
+
+
+# ------------------------------------------------------------------------------------------------
+# Chapter 1: how many patterns binary weights can store
+# ------------------------------------------------------------------------------------------------
+
+
+def binary_perceptron_capacity():
+    """The load at which the replica-symmetric entropy vanishes."""
+    return typical.capacity(Binary(), Perceptron())
+
+
+def solvable_then_not():
+    """The share of 300 samples with a solution, counted exactly, at N = 9, 15, 21."""
+    sizes, samples = (9, 15, 21), 300
+
+    def shares(load):
+        found = []
+        for N in sizes:
+            seeds = np.random.SeedSequence(1).spawn(samples)
+            drawn = (patterns.random(round(load * N), N, seed) for seed in seeds)
+            counts = [learning.enumerate_solutions(*one, threads=1).count for one in drawn]
+            found.append(np.count_nonzero(counts) / samples)
+        return found
+
+    below, above = shares(1 / 3), shares(4 / 3)
+    # Away from the threshold the share must have come close to its limit, and not leave it.
+    holds = below[-1] > 0.99 and above[-1] < 0.05 and above[0] > above[1] > above[2]
+    return holds, (
+        f"at N = {', '.join(map(str, sizes))} the share with a solution is {_list(below, 3)} at "
+        f"α = 1/3, and {_list(above, 3)} at α = 4/3"
+    )
+
+
+def exponentially_many_solutions():
+    """The replica-symmetric entropy at six loads, margins up to 0.99 of the largest."""
+    entropy, load, margin = min(
+        (_solve(load, margin).entropy, load, margin)
+        for load in LOADS
+        for margin in _margins(load, 0.99)
+    )
+    return entropy > 0.0, (
+        f"φ > 0 throughout; the smallest is {entropy:.4f}, at α = {load} and κ = {margin:.3f}"
+    )
+
+
+def solution_count_fluctuates():
+    """The entropy against ln⟨Z⟩/N = (1-α) ln 2, which is exact."""
+    loads = (*LOADS, typical.capacity(Binary(), Perceptron()))
+    gaps = [(1.0 - load) * math.log(2.0) - _solve(load).entropy for load in loads]
+    return min(gaps) > 0.0, (
+        f"(ln⟨Z⟩ - ⟨ln Z⟩)/N grows from {gaps[0]:.4f} at α = 0.1 to {gaps[-1]:.4f} at α_c: the "
+        "mean is carried by exponentially rare samples"
+    )
+
+
+def labels_gauged_away():
+    """Exact counts of 20 samples with N = 15 and P = 7, with the labels and without."""
+    same = 0
+    for seed in np.random.SeedSequence(2).spawn(20):
+        xi, sigma = patterns.random(7, 15, seed)
+        given = learning.enumerate_solutions(xi, sigma, threads=1)
+        turned = learning.enumerate_solutions(sigma[:, None] * xi, np.ones_like(sigma), threads=1)
+        same += np.array_equal(given.counts_by_margin, turned.counts_by_margin)
+    return same == 20, f"in {same} of 20 samples the same number of solutions at every margin"
+
+
+def replica_symmetry_stable():
+    """The replicon at loads up to α_c and margins up to κ_max (local stability only)."""
+    capacity = typical.capacity(Binary(), Perceptron())
+    points = [(load, margin) for load in LOADS for margin in _margins(load)] + [(capacity, 0.0)]
+    largest, load, margin = max((_solve(*point).replicon, *point) for point in points)
+    return largest < 1.0, (
+        f"nothing against it: the replicon, which must stay below 1, is at most {largest:.3f}, "
+        f"at α = {load:.3f} and κ = {margin:.3f}; a discontinuous breaking would not show"
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Chapter 1: margins
+# ------------------------------------------------------------------------------------------------
+
+
+def max_margin_half_load():
+    """The margin at which the replica-symmetric entropy vanishes at α = 0.5."""
+    return typical.max_margin(0.5, **BINARY)
+
+
+def entropy_decreases_with_margin():
+    """The entropy at nine margins from 0 to κ_max, at six loads."""
+    curves = [[_solve(load, margin).entropy for margin in _margins(load)] for load in LOADS]
+    holds = all(np.all(np.diff(curve) < 0.0) and abs(curve[-1]) < 1e-8 for curve in curves)
+    ends = "; ".join(
+        f"from {curve[0]:.4f} at α = {load}" for load, curve in zip(LOADS, curves, strict=True)
+    )
+    return holds, f"decreasing at every load, to 0 at κ_max, {ends}"
+
+
+def max_margin_decreases_with_load():
+    """κ_max at six loads."""
+    found = [typical.max_margin(load, **BINARY) for load in LOADS]
+    return bool(np.all(np.diff(found) < 0.0)), (
+        f"κ_max is {_list(found, 3)} at α = {_list(LOADS, 1)}"
+    )
+
+
+def max_margin_vanishes_at_capacity():
+    """κ_max just below the capacity."""
+    capacity = typical.capacity(Binary(), Perceptron())
+    steps = (1e-2, 1e-3, 1e-4)
+    found = [typical.max_margin(capacity - step, **BINARY) for step in steps]
+    # To first order κ_max is proportional to the step, so each is a tenth of the one before.
+    holds = all(abs(a / b / 10.0 - 1.0) < 0.1 for a, b in itertools.pairwise(found))
+    return holds, f"κ_max is {_list(found, 6)} at α_c - α = {', '.join(map(str, steps))}"
+
+
+def robust_within_radius():
+    """All 2^15 weights of 20 samples with N = 15, P = 4: those around solutions of κ > 1.04."""
+    N, P, margin = 15, 4, 1.04
+    radius = math.floor(margin * math.sqrt(N) / 2.0)  # a flip costs at most 2 / sqrt(N)
+    bits = np.arange(2**N, dtype=np.int64)
+    weights = 1 - 2 * (bits[:, None] >> np.arange(N) & 1)
+    flips = [sum(1 << i for i in some) for some in itertools.combinations(range(N), radius)]
+    beyond = [sum(1 << i for i in some) for some in itertools.combinations(range(N), radius + 1)]
+    robust, inside, outside = 0, [], []
+    for seed in np.random.SeedSequence(3).spawn(20):
+        xi, sigma = patterns.random(P, N, seed)
+        smallest = (weights @ (sigma[:, None] * xi).T).min(axis=1) / math.sqrt(N)
+        centres = bits[smallest > margin]
+        robust += len(centres)
+        inside.append((smallest > 0.0)[centres[:, None] ^ flips])
+        outside.append((smallest > 0.0)[centres[:, None] ^ beyond])
+    inside, outside = np.concatenate(inside), np.concatenate(outside)
+    return bool(inside.all()) and robust > 0, (
+        f"{robust} solutions with margin; of the configurations {radius} flips away all are "
+        f"solutions ({np.mean(inside):.0%}), {radius + 1} flips away {np.mean(outside):.1%}"
+    )
+
+
+def distance_decreases_with_margin():
+    """(1-q)/2 at nine margins from 0 to κ_max, at the five loads."""
+    curves = [
+        [_solve(load, margin).distance for margin in _margins(load)] for load in FIGURE_2_LOADS
+    ]
+    ends = "; ".join(
+        f"{curve[0]:.4f} to {curve[-1]:.4f} at α = {load}"
+        for load, curve in zip(FIGURE_2_LOADS, curves, strict=True)
+    )
+    return all(np.all(np.diff(curve) < 0.0) for curve in curves), (
+        f"decreasing at every load, from κ = 0 to κ_max: {ends}"
+    )
+
+
+def distance_decreases_with_load():
+    """(1-q)/2 at the five loads, at margins from 0 to 0.3."""
+    margins = np.linspace(0.0, 0.3, 7)
+    curves = np.array(
+        [[_solve(load, margin).distance for margin in margins] for load in FIGURE_2_LOADS]
+    )
+    return bool(np.all(np.diff(curves, axis=0) < 0.0)), (
+        f"in that order at every margin: {_list(curves[:, 0], 3)} at κ = 0, "
+        f"{_list(curves[:, -1], 3)} at κ = 0.3"
+    )
+
+
+def dashed_past_max_margin():
+    """The saddle point at κ_max + 0.05, at the five loads."""
+    states = [_solve(load, typical.max_margin(load, **BINARY) + 0.05) for load in FIGURE_2_LOADS]
+    entropies = [state.entropy for state in states]
+    return max(entropies) < 0.0, (
+        f"at κ_max + 0.05 the saddle points are there, with entropies {_list(entropies, 4)}"
+    )
+
+
+def closest_at_max_margin():
+    """(1-q)/2 at κ_max against that at smaller margins, at six loads."""
+    nearest = []
+    for load in LOADS:
+        distances = [_solve(load, margin).distance for margin in _margins(load)]
+        nearest.append(int(np.argmin(distances)) == len(distances) - 1)
+    return all(nearest), f"the smallest distance is that at κ_max at {sum(nearest)} of 6 loads"
+
+
+def typical_solutions_far_apart():
+    """(1-q)/2 at margin 0 and at κ_max, at loads up to α_c."""
+    capacity = typical.capacity(Binary(), Perceptron())
+    plain = [_solve(load).distance for load in (*LOADS, capacity)]
+    robust = [_solve(load, _margins(load)[-1]).distance for load in LOADS]
+    return min(plain + robust) > 0.0, (
+        f"at margin 0 from {plain[0]:.3f} N flips at α = 0.1 down to {plain[-1]:.3f} N at α_c; at "
+        f"κ_max {_list(robust, 3)} N at α = {_list(LOADS, 1)}"
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Chapter 2: cross-entropy
+# ------------------------------------------------------------------------------------------------
+
+
+def geometric_bound_binary():
+    """The logarithm of the binomial coefficient at N = 10^6, at nine distances."""
+    N, D = 10**6, np.linspace(0.1, 0.9, 9)
+    counted = (gammaln(N + 1) - gammaln(D * N + 1) - gammaln((1 - D) * N + 1)) / N
+    gap = -D * np.log(D) - (1 - D) * np.log(1 - D) - counted
+    # Stirling: the gap is ln(2 pi N D (1-D)) / (2N), 7e-6 at most
+    return bool(np.all((gap > 0.0) & (gap < 1e-5))), (
+        f"the number of weights at distance D stays below it, by {gap.max():.0e} at most"
+    )
+
+
+def cross_entropy_limit():
+    """f_γ(x) on a grid of x, γ = 1, 10, 100, 1000."""
+    x = np.linspace(-5.0, 5.0, 2001)
+    gammas = (1.0, 10.0, 100.0, 1000.0)
+
+    def f(gamma, x):
+        return -x / 2.0 + np.logaddexp(gamma * x, -gamma * x) / (2.0 * gamma)
+
+    gaps = [np.abs(f(gamma, x) - np.maximum(-x, 0.0)).max() for gamma in gammas]
+    # The gap is largest at x = 0, where it is ln 2 / (2 gamma).
+    holds = all(
+        abs(gap * 2.0 * gamma / math.log(2.0) - 1.0) < 1e-9
+        for gap, gamma in zip(gaps, gammas, strict=True)
+    )
+    return holds and f(1.0, 0.5) > 0.1, (
+        f"the largest difference to max(-x, 0) is {_list(gaps, 4)} at γ = 1, 10, 100, 1000; at "
+        f"γ = 1, f(0.5) = {f(1.0, 0.5):.3f}"
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Chapters 3 and 5: other units, other weights
+# ------------------------------------------------------------------------------------------------
+
+
+def sign_committee_binary_capacity():
+    """The load at which the replica-symmetric entropy vanishes, signs' effective overlap."""
+    return typical.capacity(Binary(), Sign())
+
+
+def relu_committee_binary_capacity():
+    """The load at which the replica-symmetric entropy vanishes, rectifiers' effective overlap."""
+    return typical.capacity(Binary(), ReLU())
+
+
+def relu_stores_less_than_sign():
+    """The two capacities."""
+    relu, sign = relu_committee_binary_capacity(), sign_committee_binary_capacity()
+    return relu < sign, f"{relu:.5f} against {sign:.5f}"
+
+
+def binary_capacity_below_one():
+    """The capacities of four activations: N weights hold N bits, and a pattern asks for one."""
+    found = [
+        typical.capacity(Binary(), activation)
+        for activation in (Perceptron(), Sign(), ReLU(), Activation(np.tanh))
+    ]
+    return max(found) < 1.0, (
+        f"{_list(found, 4)} for perceptron, sign units, rectifiers, tanh units"
+    )
+
+
+def spherical_perceptron_capacity():
+    """The load at which the replica-symmetric q reaches 1."""
+    return typical.capacity(Spherical(), Perceptron())
+
+
+def relu_committee_spherical_capacity():
+    """The load at which the replica-symmetric q reaches 1."""
+    return typical.capacity(Spherical(), ReLU())
+
+
+def capacity_from_overlap_slope():
+    """The saddle point just below and above that load: perceptron, rectifiers, tanh units."""
+    below, above, loads = [], [], []
+    for activation in (Perceptron(), ReLU(), Activation(np.tanh)):
+        axes = {"weights": Spherical(), "activation": activation}
+        loads.append(2.0 * activation.effective_overlap(1.0).slope)
+        below.append(1.0 - typical.solve(0.999 * loads[-1], **axes).q)
+        with contextlib.suppress(solvers.NotConverged):  # q has reached 1: what is claimed
+            above.append(typical.solve(1.001 * loads[-1], **axes).q)
+    return max(below) < 1e-3 and not above, (
+        f"the formula gives {_list(loads, 4)}; at 0.999 of it 1 - q is "
+        f"{', '.join(f'{gap:.0e}' for gap in below)}, at 1.001 of it there is no saddle point"
+    )
+
+
+def relu_overlap_slope():
+    """(Δ_2 - Δ)/(1-q) at 1 - q = 1e-6."""
+    relu, gap = ReLU(), 1e-6
+    return relu.scale**2 * relu.effective_overlap(1.0 - gap, gap).complement / gap
+
+
+def sign_spherical_capacity_diverges():
+    """The effective overlap at q → 1, and the load at which the saddle point's q reaches 1."""
+    gaps = (1e-6, 1e-8)
+    near, nearer = (Sign().effective_overlap(1.0 - gap, gap).complement for gap in gaps)
+    power = math.log(near / nearer) / math.log(gaps[0] / gaps[1])
+    capacity = typical.capacity(Spherical(), Sign())
+    return abs(power - 0.5) < 1e-3 and capacity == math.inf, (
+        f"Δ_2 - Δ goes as (1-q)^{power:.3f}; the capacity is {capacity}"
+    )
+
+
+def smooth_units_finite_capacity():
+    """The replica-symmetric capacity for the sigmoid and the error function."""
+
+    def sigmoid(x):
+        return 1.0 / (1.0 + np.exp(-x))
+
+    def error_function(x):
+        return 1.0 - 2.0 * gaussian.H(x)
+
+    found = [typical.capacity(Spherical(), Activation(g)) for g in (sigmoid, error_function)]
+    return all(map(math.isfinite, found)), (
+        f"{found[0]:.4f} for the sigmoid, {found[1]:.4f} for the error function"
+    )
+
+
+def sign_committee_spherical_instability():
+    """The load at which the replicon reaches 1."""
+    return typical.instability(Spherical(), Sign())
+
+
+def relu_committee_spherical_instability():
+    """The load at which the replicon reaches 1."""
+    return typical.instability(Spherical(), ReLU())
+
+
+# ------------------------------------------------------------------------------------------------
+# Chapter 6: what surrounds a typical solution of given margin
+# ------------------------------------------------------------------------------------------------
+
+
+def largest_distance_half_load():
+    """The typical distance between the two kinds of solution, from their joint saddle point."""
+    return _typical_distance(0.5, (typical.max_margin(0.5, **BINARY), 0.0))
+
+
+def _typical_distance(load, margins):
+    """Return the distance between typical solutions of two margins, for the same patterns.
+
+    Each is drawn from its own measure, with its own q and q_hat. What ties them together is
+    that the fields that a pattern exerts on them are correlated, and so are their weights:
+    ``t = E m m'`` and ``t_hat = alpha E f' f'``, with fields correlated by ``t / sqrt(q q')`` in
+    the energetic and by ``t_hat / sqrt(q_hat q_hat')`` in the entropic average. These are the
+    saddle-point equations of P3's (B12) for ``t_0 = t_1``.
+    """
+    states = [_solve(load, margin) for margin in margins]
+    x, weight = gaussian.grid()
+    plane = np.outer(weight, weight)
+
+    def correlated(functions, correlation):
+        second = correlation * x[:, None] + math.sqrt(1.0 - correlation**2) * x[None, :]
+        return np.sum(plane * functions[0](x)[:, None] * functions[1](second))
+
+    def force(state, margin):
+        return lambda z: Margin(margin).slope(math.sqrt(state.q) * z, 1.0 - state.q)
+
+    def magnetisation(state):
+        return lambda z: np.tanh(math.sqrt(state.q_hat) * z)
+
+    forces = [force(*one) for one in zip(states, margins, strict=True)]
+    magnetisations = [magnetisation(state) for state in states]
+    q = math.sqrt(states[0].q * states[1].q)
+    q_hat = math.sqrt(states[0].q_hat * states[1].q_hat)
+
+    def mapping(overlap):
+        t_hat = load * correlated(forces, overlap[0] / q)
+        return [correlated(magnetisations, t_hat / q_hat)]
+
+    overlap, _ = solvers.fixed_point(mapping, [0.5 * q], tolerance=1e-10)
+    return (1.0 - overlap[0]) / 2.0
+
+
+def _list(numbers, decimals):
+    """Return numbers as text, separated by commas."""
+    return ", ".join(f"{number:.{decimals}f}" for number in numbers)

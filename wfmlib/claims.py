@@ -1,0 +1,424 @@
+"""The ledger: what the papers state, what we find, and whether the two agree.
+
+The claims are written down in ``claims.toml``, and each that is checked names a function of
+``claim_checks`` that finds its answer:
+
+    >>> from wfmlib import claims
+    >>> claims.check("max-margin-half-load")
+    max-margin-half-load: quoted 0.418 (P3, letter, Fig. 3), found 0.41806: holds
+
+To add a claim, add an entry to ``claims.toml`` and, where it can be checked, a function to
+``claim_checks.py``. A claim that fails, or that cannot be reached, stays with its verdict.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import math
+import sys
+import time
+import tomllib
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from itertools import groupby
+
+from tqdm import tqdm
+
+HOLDS = "holds"
+DIFFERS = "differs"
+NOT_CHECKED = "not checked here"
+
+PAPERS = {
+    "P1": "Baldassi, Pittorino, Zecchina, PNAS 117, 161 (2020)",
+    "P2": "Baldassi, Malatesta, Zecchina, Phys. Rev. Lett. 123, 170602 (2019)",
+    "P3": "Baldassi, Lauditi, Malatesta, Perugini, Zecchina, Phys. Rev. Lett. 127, 278301 (2021)",
+}
+
+
+# ------------------------------------------------------------------------------------------------
+# Claims
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a claim stands: `paper` is a key of `PAPERS`, `at` the place in it."""
+
+    paper: str
+    at: str
+
+    def __str__(self):
+        return f"{self.paper}, {self.at}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One statement of a paper.
+
+    Attributes
+    ----------
+    id : str
+        Short and stable; the anchor of the claim on the scorecard.
+    chapter : int
+        The chapter that checks it, 1 to 9.
+    source : Source
+        Paper, and place in it.
+    statement : str
+        What is claimed, in our own words.
+    quoted : float or str
+        The number as the paper prints it; for a claim without a number, the statement.
+    printed : str
+        The number as written in the paper; empty for a claim without a number.
+    tolerance : float or None
+        Largest ``|found - quoted|`` that agrees; None for a claim without a number.
+    why : str
+        Where the tolerance comes from.
+    kind : str
+        ``"live"``: computed on the spot; ``"archive"``: read from a stored run at paper scale.
+    compute : str or None
+        Name of the function of `claim_checks` that finds it; None where it is not checked.
+    expected : str
+        The verdict that we know to come.
+    reason : str
+        Why the claim is not checked here, or why it differs.
+    """
+
+    id: str
+    chapter: int
+    source: Source
+    statement: str
+    quoted: float | str
+    printed: str
+    tolerance: float | None
+    why: str
+    kind: str
+    compute: str | None
+    expected: str
+    reason: str
+
+    @property
+    def numeric(self):
+        """Whether the claim is a number; otherwise it is true or false."""
+        return self.tolerance is not None
+
+    @property
+    def how(self):
+        """How it is found, in a line; empty where it is not checked."""
+        return _function(self).__doc__.splitlines()[0] if self.compute else ""
+
+
+@cache
+def load():
+    """Return all claims, in the order of the ledger.
+
+    Returns
+    -------
+    tuple of Claim
+    """
+    text = resources.files("wfmlib").joinpath("claims.toml").read_text(encoding="utf-8")
+    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+
+
+def _claim(entry):
+    """Return the `Claim` of one table of the file, with what it leaves out filled in."""
+    quoted = entry.get("quoted")
+    defaults = {
+        "quoted": entry["statement"],
+        "printed": "" if quoted is None else f"{quoted:g}",
+        "tolerance": None,
+        "why": "",
+        "compute": None,
+        "expected": HOLDS if "compute" in entry else NOT_CHECKED,
+        "reason": "",
+    }
+    return Claim(**(defaults | entry | {"source": Source(**entry["source"])}))
+
+
+def get(id):
+    """Return the claim with this id.
+
+    Raises
+    ------
+    TypeError
+        If `id` is not a string.
+    ValueError
+        If there is no such claim; the message names those with a similar id.
+    """
+    if not isinstance(id, str):
+        raise TypeError(f"id must be a string, got {id!r}")
+    claims = {claim.id: claim for claim in load()}
+    if id in claims:
+        return claims[id]
+    close = difflib.get_close_matches(id, claims, n=3) or [one for one in claims if id in one][:3]
+    hint = f"; did you mean {' or '.join(close)}?" if id and close else ""
+    raise ValueError(f"id must be that of one of the {len(claims)} claims, got {id!r}{hint}")
+
+
+# ------------------------------------------------------------------------------------------------
+# Verdicts
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one claim.
+
+    Attributes
+    ----------
+    claim : Claim
+        The claim; its `id`, `quoted`, `tolerance` and `kind` can be read from here too.
+    found : float, str or None
+        The number found; for a claim without a number, what was found in words; None where it
+        was not checked.
+    verdict : str
+        ``"holds"``, ``"differs"`` or ``"not checked here"``.
+    reason : str
+        Why it was not checked, or why it differs where we know.
+    seconds : float
+        How long the check took.
+    """
+
+    claim: Claim
+    found: float | str | None
+    verdict: str
+    reason: str
+    seconds: float
+
+    @property
+    def id(self):
+        """The id of the claim."""
+        return self.claim.id
+
+    @property
+    def quoted(self):
+        """The number as printed, or the statement."""
+        return self.claim.quoted
+
+    @property
+    def tolerance(self):
+        """The largest difference that agrees; None for a claim without a number."""
+        return self.claim.tolerance
+
+    @property
+    def kind(self):
+        """Either ``"live"`` or ``"archive"``."""
+        return self.claim.kind
+
+    @property
+    def as_expected(self):
+        """Whether the verdict is the one that the ledger expects."""
+        return self.verdict == self.claim.expected
+
+    @property
+    def found_text(self):
+        """What was found: numbers with two digits more than the tolerance resolves."""
+        if not isinstance(self.found, float):
+            return self.found or ""
+        decimals = max(0, 1 - math.floor(math.log10(self.tolerance)))
+        return f"{self.found:.{decimals}f}"
+
+    def as_dict(self):
+        """Return the claim and what came of it as plain values, for JSON."""
+        return asdict(self.claim) | {
+            "how": self.claim.how,
+            "found": self.found,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "as_expected": self.as_expected,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self):
+        said = f"quoted {self.claim.printed}" if self.claim.numeric else self.claim.statement
+        found = f", found {self.found_text}" if self.found is not None else ""
+        return f"{self.id}: {said} ({self.claim.source}){found}: {self.verdict}"
+
+
+def check(id):
+    """Check one claim.
+
+    Parameters
+    ----------
+    id : str
+        The id of the claim.
+
+    Returns
+    -------
+    Verdict
+        A number holds when it lies within the tolerance of the quoted one.
+
+    Raises
+    ------
+    TypeError
+        If `id` is not a string.
+    ValueError
+        If there is no such claim; the message names those with a similar id.
+    """
+    claim = get(id)
+    if claim.compute is None:
+        return Verdict(claim, None, NOT_CHECKED, claim.reason, 0.0)
+    from wfmlib.solvers import NotConverged
+
+    function = _function(claim)
+    start = time.perf_counter()
+    try:
+        answer = function()
+    except NotConverged as error:  # one claim less, not the end of the list
+        seconds = time.perf_counter() - start
+        return Verdict(claim, None, NOT_CHECKED, f"a solver gave up: {error}", seconds)
+    seconds = time.perf_counter() - start
+    if claim.numeric:
+        found = float(answer)
+        agrees = abs(found - claim.quoted) <= claim.tolerance
+    else:
+        agrees, found = answer
+    verdict = HOLDS if agrees else DIFFERS
+    reason = claim.reason if verdict == claim.expected else ""
+    return Verdict(claim, found, verdict, reason, seconds)
+
+
+def check_all(ids=None, *, progress=None):
+    """Check many claims.
+
+    Parameters
+    ----------
+    ids : iterable of str, optional
+        The claims to check; all where None.
+    progress : bool, optional
+        Show a progress bar: True, False, or None for a bar where stderr is a terminal.
+
+    Returns
+    -------
+    tuple of Verdict
+        In the order of `ids`.
+
+    Raises
+    ------
+    TypeError
+        If an id is not a string, or `ids` is one string.
+    ValueError
+        If there is no such claim; nothing is checked then.
+    """
+    if isinstance(ids, str):
+        raise TypeError(f"ids must be several ids, got {ids!r}; check() takes a single one")
+    claims = load() if ids is None else [get(id) for id in ids]
+    if progress is None:
+        progress = sys.stderr.isatty()
+    verdicts = []
+    with tqdm(claims, disable=not progress, unit="claim", leave=False) as bar:
+        for claim in bar:
+            bar.set_description(claim.id)
+            verdicts.append(check(claim.id))
+    return tuple(verdicts)
+
+
+def _function(claim):
+    """Return the function that checks a claim."""
+    from wfmlib import claim_checks  # late: reading the list needs no numerics
+
+    return getattr(claim_checks, claim.compute)
+
+
+# ------------------------------------------------------------------------------------------------
+# The scorecard
+# ------------------------------------------------------------------------------------------------
+
+_MARKS = {HOLDS: "✓", DIFFERS: "✗", NOT_CHECKED: "–"}
+_PLURALS = {HOLDS: "hold", DIFFERS: "differ", NOT_CHECKED: "not checked here"}
+
+
+def summary(verdicts):
+    """Return a line that counts the verdicts."""
+    count = {one: sum(v.verdict == one for v in verdicts) for one in _PLURALS}
+    surprises = [v.id for v in verdicts if not v.as_expected]
+    claims = f"{len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}"
+    line = f"{claims}: " + ", ".join(
+        f"{number} {one if number == 1 else _PLURALS[one]}" for one, number in count.items()
+    )
+    return line + (f". Not as expected: {', '.join(surprises)}" if surprises else "")
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Verdicts as a page shows them: a table a chapter, each line with its claim's id as anchor.
+
+    A notebook renders the object itself; `to_markdown` gives the same as text.
+    """
+
+    verdicts: tuple[Verdict, ...]
+
+    def __repr__(self):
+        return f"Scorecard({summary(self.verdicts)})"
+
+    def to_markdown(self):
+        """Return the tables in Markdown."""
+        lines = [summary(self.verdicts), ""]
+        for chapter, verdicts in _by_chapter(self.verdicts):
+            lines += [f"**Chapter {chapter}**", "", "| claim | quoted | found | verdict |"]
+            lines += ["| --- | --- | --- | --- |"]
+            lines += [_markdown_row(verdict) for verdict in verdicts]
+            lines += [""]
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        # A table may be wider than a phone: it then scrolls by itself, with the keyboard too.
+        tables = [
+            '<div class="wfm-scorecard" style="overflow-x: auto" tabindex="0" role="region" '
+            f'aria-label="Claims of chapter {chapter}">\n'
+            f"<table><caption>Chapter {chapter}</caption>"
+            '<thead><tr><th scope="col">Claim</th><th scope="col">Quoted</th>'
+            '<th scope="col">Found</th><th scope="col">Verdict</th></tr></thead>\n<tbody>\n'
+            + "\n".join(_html_row(verdict) for verdict in verdicts)
+            + "\n</tbody></table></div>"
+            for chapter, verdicts in _by_chapter(self.verdicts)
+        ]
+        return f"<p>{html.escape(summary(self.verdicts))}</p>\n" + "\n".join(tables)
+
+
+def scorecard(ids=None, *, progress=None):
+    """Check claims, all by default, and return the `Scorecard` of what came."""
+    return Scorecard(check_all(ids, progress=progress))
+
+
+def to_markdown(verdicts):
+    """Return verdicts as Markdown tables, one a chapter."""
+    return Scorecard(tuple(verdicts)).to_markdown()
+
+
+def _by_chapter(verdicts):
+    """Yield each chapter, in order, with its verdicts, in the order given."""
+    ordered = sorted(verdicts, key=lambda verdict: verdict.claim.chapter)
+    return groupby(ordered, key=lambda verdict: verdict.claim.chapter)
+
+
+def _cells(verdict):
+    """Return what the four columns say: of each the main line, and smaller ones below it."""
+    claim = verdict.claim
+    result = f"{_MARKS[verdict.verdict]} {verdict.verdict}"
+    if not verdict.as_expected:
+        result += f" (expected: {claim.expected})"
+    how = claim.how if verdict.found is not None else ""
+    return (
+        (claim.statement, str(claim.source)),
+        (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ("",),
+        (verdict.found_text, how, verdict.reason),
+        (result,),
+    )
+
+
+def _markdown_row(verdict):
+    cells = [
+        "<br>".join(line.replace("|", "\\|") for line in cell if line) for cell in _cells(verdict)
+    ]
+    return f'| <span id="{verdict.id}"></span>{" | ".join(cells)} |'
+
+
+def _html_row(verdict):
+    cells = []
+    for main, *small in _cells(verdict):
+        small = [f"<small>{html.escape(line)}</small>" for line in small if line]
+        cells.append("<br>".join([html.escape(main)] * bool(main) + small))
+    head = f'<tr id="{verdict.id}"><th scope="row">{cells[0]}</th>'
+    return head + "".join(f"<td>{cell}</td>" for cell in cells[1:]) + "</tr>"
