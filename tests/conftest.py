@@ -65,7 +65,8 @@ def server(html):
 @pytest.fixture(scope="session")
 def browser():
     """Headless Chromium of the system; a run that must have it says so by environment."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
     if executable is None:
         reason = "no chromium on this machine (Debian, Ubuntu: apt install chromium)"
         if os.environ.get("WFMLIB_REQUIRE_BROWSER"):

@@ -1,0 +1,94 @@
+"""What holds of the repository as a whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tools import notebooks
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "wfmlib").rglob("*.py"))
+PAGES = sorted((ROOT / "book").glob("*.md"))
+
+
+def tool(name: str) -> Path:
+    return Path(sys.executable).with_name(name)
+
+
+def test_imports_go_down_only():
+    done = subprocess.run(
+        [tool("lint-imports"), "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_cited_equation_exists():
+    labels = set()
+    for page in PAGES:
+        labels |= set(re.findall(r"^\$\$ *\((eq-[a-z0-9-]+)\)", page.read_text(), re.MULTILINE))
+    assert labels
+    cited = {
+        (label, path.relative_to(ROOT).as_posix())
+        for path in SOURCES
+        for label in re.findall(r"\[(eq-[a-z0-9-]+)\]", path.read_text())
+    }
+    assert cited, "no docstring cites an equation of the book"
+    assert not {pair for pair in cited if pair[0] not in labels}
+
+
+def test_requirements_are_pinned_and_name_no_address():
+    text = (ROOT / "requirements.txt").read_text()
+    entries = re.split(r"\n(?=\S)", text.split("\n", 2)[2])
+    for entry in entries:
+        assert re.match(r"[a-zA-Z0-9._-]+==\S+", entry), entry
+        assert "--hash=sha256:" in entry
+    for path in (ROOT / "requirements.txt", ROOT / "tools" / "requirements-cff.txt"):
+        assert not re.search(r"https?://|--(extra-)?index-url|--find-links", path.read_text())
+
+
+def test_library_needs_little():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = [re.match(r"[a-z]+", one)[0] for one in project["dependencies"]]
+    assert names == ["numba", "numpy", "scipy", "tqdm"]
+
+
+def test_importing_the_library_needs_no_extra():
+    code = (
+        "import sys, wfmlib\n"
+        "from wfmlib import claims, gaussian, learning, networks, patterns, solvers, theory, cli\n"
+        "extras = {'matplotlib', 'IPython', 'ipywidgets', 'pytest', 'sphinx'} & set(sys.modules)\n"
+        "assert not extras, extras"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_workflow_follows_its_schema():
+    done = subprocess.run(
+        [
+            tool("check-jsonschema"),
+            "--builtin-schema",
+            "vendor.github-workflows",
+            ".github/workflows/book.yml",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)
+def test_cells_are_short(chapter):
+    for cell in notebooks.read(chapter).cells:
+        if cell.cell_type == "code":
+            assert len(cell.source.splitlines()) <= 15, cell.source
