@@ -1,0 +1,12 @@
+"""What notebooks show: the slider that works on a page, and the book's colours and style.
+
+Imported by no numerics. `figures` and the print fallback need matplotlib, a live slider needs
+ipywidgets (both in the extra ``book``); everything else needs NumPy alone.
+"""
+
+from wfmlib.display.marks import Curve, Rule
+from wfmlib.display.notebook import figures, progress
+from wfmlib.display.palette import COLOURS, CYCLE, LINES
+from wfmlib.display.slider import Slider, slider
+
+__all__ = ["COLOURS", "CYCLE", "LINES", "Curve", "Rule", "Slider", "figures", "progress", "slider"]

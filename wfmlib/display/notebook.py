@@ -1,0 +1,60 @@
+"""What a chapter says once, at its top: how its figures look and come out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from importlib.util import find_spec
+
+
+def figures() -> None:
+    """Set the book's style, and vector output that is the same at every run.
+
+    Figures come as SVG for pages and PDF for print, without the dates and random names that
+    would make equal figures differ. Outside of a notebook only the style is set.
+    """
+    import matplotlib.pyplot as plt
+
+    shell = _shell()
+    if shell is not None and hasattr(shell, "kernel"):
+        from IPython.core.pylabtools import print_figure
+        from matplotlib.figure import Figure
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        # First: the inline backend sets its own formats once, when it is loaded.
+        shell.run_line_magic("matplotlib", "inline")
+        set_matplotlib_formats()
+        # Not through `set_matplotlib_formats`: it hands the same metadata to every format, but
+        # the date has one name in SVG and another in PDF.
+        draw = partial(print_figure, bbox_inches=None)
+        svg = partial(draw, fmt="svg", metadata={"Date": None, "Creator": None})
+        nothing = {"CreationDate": None, "Creator": None, "Producer": None}
+        pdf = partial(draw, fmt="pdf", base64=True, metadata=nothing)
+        formatters = shell.display_formatter.formatters
+        formatters["image/svg+xml"].for_type(Figure, svg)
+        formatters["application/pdf"].for_type(Figure, pdf)
+    plt.style.use("wfmlib.wfm")
+
+
+def progress(iterable, description: str = ""):
+    """Return `iterable` with a progress bar where a reader waits, and without a word in pages.
+
+    tqdm alone would not do: its text goes to stderr, which no page may hold, and its notebook
+    form leaves a dead widget behind.
+    """
+    from tqdm.auto import tqdm
+
+    return tqdm(iterable, desc=description, leave=False) if is_live() else iterable
+
+
+def is_live() -> bool:
+    """Say whether a control may ask a kernel: one runs, and no page is being made of it."""
+    if os.environ.get("WFMLIB_DISPLAY") == "static":
+        return False
+    return hasattr(_shell(), "kernel") and find_spec("ipywidgets") is not None
+
+
+def _shell():
+    """Return IPython's shell, if we run inside of one."""
+    return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
