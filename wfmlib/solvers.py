@@ -1,0 +1,221 @@
+"""Solvers that report: a scalar root, an accelerated fixed point, continuation along a parameter.
+
+A solver that does not reach its tolerance raises `NotConverged`, which carries the report and the
+last state; a sweep may ask for NaN and a flag instead. No solver here returns a wrong number in
+silence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+__all__ = ["NotConverged", "Report", "continuation", "first_root", "fixed_point"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a solver ended.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether the tolerance was reached.
+    residual : float
+        What is left of the equation at the last state, in the unit of the equation.
+    iterations : int
+        How often the equation was evaluated.
+    message : str
+        The same in words.
+    """
+
+    converged: bool
+    residual: float
+    iterations: int
+    message: str
+
+
+class NotConverged(RuntimeError):
+    """A solver stopped short of its tolerance.
+
+    Attributes
+    ----------
+    report : Report
+        How it ended; `residual` is its residual.
+    state : float or ndarray or None
+        Where it ended.
+    """
+
+    def __init__(self, report, state=None):
+        super().__init__(report.message)
+        self.report = report
+        self.state = state
+
+    @property
+    def residual(self):
+        """What is left of the equation at `state`."""
+        return self.report.residual
+
+    def __reduce__(self):  # an exception is rebuilt from its arguments: keep ours across processes
+        return type(self), (self.report, self.state)
+
+
+def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
+    """Find the zero of a scalar function that is met first on the way from `start` to `limit`.
+
+    The walk leaves `start` by `step` and lengthens its stride by half each time; the first change
+    of sign is then closed in upon by Brent's method (`scipy.optimize.brentq`). Two zeros within
+    one stride hide each other.
+
+    Parameters
+    ----------
+    function : callable
+        From float to float.
+    start, limit : float
+        Where the walk begins, and the last place that it tries.
+    step : float
+        Length of the first stride.
+    tolerance : float
+        Absolute error allowed in the zero.
+
+    Returns
+    -------
+    root : float
+    report : Report
+        `residual` is ``abs(function(root))``.
+
+    Raises
+    ------
+    NotConverged
+        Where the function keeps its sign all the way; `state` is `limit`.
+    """
+    seen = {}
+
+    def remember(x):
+        if x not in seen:  # Brent's method asks for the two ends again
+            seen[x] = float(function(x))
+        return seen[x]
+
+    near, stride = float(start), math.copysign(step, limit - start)
+    side = remember(near)
+    while side != 0.0:
+        far = near + stride
+        if (limit - far) * stride <= 0.0:
+            far = float(limit)
+        other = remember(far)
+        if other * side <= 0.0:
+            break
+        if far == limit or math.isnan(other):
+            message = f"no change of sign from {start:.6g} to {far:.6g}"
+            raise NotConverged(Report(False, abs(other), len(seen), message), far)
+        near, side, stride = far, other, 1.5 * stride
+    else:
+        return near, Report(True, 0.0, len(seen), "the start is a root")
+    root = optimize.brentq(remember, near, far, xtol=tolerance, rtol=8.9e-16)
+    residual = abs(remember(root))
+    return root, Report(True, residual, len(seen), f"root within {tolerance:g}")
+
+
+def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5):
+    """Solve ``x = mapping(x)`` by Anderson's accelerated iteration.
+
+    The next state is the combination of the last images whose residuals cancel best. Where it
+    falls outside the mapping's domain (an image that is not finite), the memory is dropped and
+    half of the last plain step is taken instead.
+
+    SciPy's `scipy.optimize.anderson` solves the same normal equations without a report, warns of
+    their ill-conditioning each time that it converges, and has no way back into the domain; a
+    least-squares solution needs none of the three.
+
+    Parameters
+    ----------
+    mapping : callable
+        From an array ``(n,)`` to an array ``(n,)``.
+    start : array_like, shape (n,)
+        First state. Scale the unknowns so that one tolerance fits all.
+    tolerance : float
+        Largest component of ``mapping(x) - x`` that is accepted.
+    max_iterations : int
+        How many images may be computed.
+    memory : int
+        How many differences are kept; 0 is the plain iteration.
+
+    Returns
+    -------
+    state : ndarray, shape (n,)
+    report : Report
+
+    Raises
+    ------
+    NotConverged
+        After `max_iterations`, or where the mapping is not finite at `start`.
+    """
+    state = np.array(start, dtype=float)
+    states, residuals = [], []
+    stride, best, best_state = 1.0, np.inf, state
+    for iteration in range(1, max_iterations + 1):
+        residual = np.asarray(mapping(state), dtype=float) - state
+        size = float(np.max(np.abs(residual)))
+        if np.isfinite(size):
+            if size < best:
+                best, best_state = size, state
+            if size <= tolerance:
+                return state, Report(True, size, iteration, f"fixed point within {tolerance:g}")
+            states = [*states[-memory:], state] if memory else [state]
+            residuals = [*residuals[-memory:], residual] if memory else [residual]
+            stride = 1.0
+            state = state + residual
+            if len(states) > 1:
+                differences = np.diff(residuals, axis=0).T
+                mixture = np.linalg.lstsq(differences, residual, rcond=None)[0]
+                state = state - (np.diff(states, axis=0).T + differences) @ mixture
+        elif states:
+            states, residuals, stride = states[-1:], residuals[-1:], 0.5 * stride
+            state = states[0] + stride * residuals[0]
+        else:
+            message = "the mapping is not finite at the start"
+            raise NotConverged(Report(False, np.inf, iteration, message), state)
+    message = f"residual {best:.3g} after {max_iterations} iterations, above {tolerance:g}"
+    raise NotConverged(Report(False, best, max_iterations, message), best_state)
+
+
+def continuation(solve, values, start, *, failed="raise"):
+    """Follow a solution along a parameter, each one the start of the next.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(value, start)`` returns the state, a float or an array of fixed shape, at `value`.
+    values : iterable
+        Values of the parameter, in the order in which they are visited.
+    start : object
+        What `solve` is given at the first value.
+    failed : {"raise", "nan"}
+        What to do where `solve` raises `NotConverged`: let it pass, or leave NaN there and go on
+        from the last good state.
+
+    Returns
+    -------
+    states : ndarray, shape (len(values), ...)
+        NaN where not converged.
+    converged : ndarray of bool, shape (len(values),)
+    """
+    if failed not in ("raise", "nan"):
+        raise ValueError(f"failed must be 'raise' or 'nan', got {failed!r}")
+    states = []
+    for value in values:
+        try:
+            start = solve(value, start)
+            states.append(np.asarray(start, dtype=float))
+        except NotConverged:
+            if failed == "raise":
+                raise
+            states.append(None)
+    converged = np.array([state is not None for state in states], dtype=bool)
+    shape = next((state.shape for state in states if state is not None), ())
+    missing = np.full(shape, np.nan)
+    rows = [missing if state is None else state for state in states]
+    return np.array(rows, dtype=float).reshape(len(rows), *shape), converged

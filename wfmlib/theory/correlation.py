@@ -1,0 +1,246 @@
+"""``Delta(q) = E[g(a) g(b)]`` for any function g, and what follows: c, 1 - c, c', c''.
+
+Two ways, each where it is good.
+
+*Hermite series.* With ``g = sum_k a_k He_k / sqrt(k!)``, ``Delta(q) = sum_k a_k^2 q^k``. A sum up
+to k = n leaves out at most ``r |q|^(n+1)``, where r is the variance of g beyond the first n terms;
+for ``c''`` the bound is ``r (n+1)^2 |q|^(n-1)``. The series is used where that is below 1e-13 of
+the variance: everywhere for a smooth g, up to q of about 0.99 for one with corners or jumps.
+
+*Conditioning*, for q closer to 1. Let ``a = sqrt(q) s + sigma y`` and b the same with another y,
+``sigma^2 = 1 - q``. With ``m_j(s) = E_y[He_j(y) g(sqrt(q) s + sigma y)]``,
+
+    Delta = E m_0^2,  Delta' = E m_1^2 / sigma^2,  Delta'' = E m_2^2 / sigma^4,
+
+and ``Delta_2 - Delta`` is the mean over s of the variance over y. All are averages of squares, and
+keep their digits as q -> 1. (The two derivatives are Price's theorem, integrated by parts.)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wfmlib import gaussian
+
+LIMIT = 12.0  # g is looked at from -12 to 12; the normal measure outside is 1e-32
+TERMS = 4096
+NARROW = 1e-5  # on a shorter scale g may only have corners and jumps
+RULE = gaussian.legendre_rule(16)
+# From values at the rule's nodes to Legendre coefficients, and from those to the derivative.
+TO_SERIES = (RULE[:, 1, None] * np.polynomial.legendre.legvander(RULE[:, 0], 15)).T * (
+    np.arange(16)[:, None] + 0.5
+)
+ENDS = np.array([-1.0, 1.0]) * (1.0 - 1e-6)
+POINTS = np.concatenate([RULE[:, 0], ENDS])
+AT_ENDS = np.polynomial.legendre.legvander(ENDS, 15)
+SLOPES = (
+    np.polynomial.legendre.legvander(RULE[:, 0], 14)
+    @ np.polynomial.legendre.legder(np.eye(16))
+    @ TO_SERIES
+)
+
+
+class Correlation:
+    """What the theory needs to know of an activation `g`, computed once.
+
+    Called with q and 1 - q it returns ``c, 1 - c, c', c''``.
+    """
+
+    def __init__(self, g):
+        if not callable(g):
+            raise TypeError(f"g must be a function of an array, got {g!r}")
+        self.g = g
+        x, weight = gaussian.grid(limit=LIMIT)
+        square = weight * self.values(x) ** 2
+        self.norm = math.sqrt(np.sum(square))
+        if not np.sum(square[np.abs(x) > 10.0]) <= 1e-12 * self.norm**2:
+            raise ValueError("g must grow so slowly that E g(x)^2 exists, x normal")
+        self.kinks = self._find_kinks()
+        self.edges = self._find_edges()
+        self._expand()
+        self.scale = math.sqrt(self.variance)
+        self.slope_at_one = self._slope_at_one() / self.variance
+
+    def __call__(self, q, complement):
+        """Return ``c, 1 - c, c', c''`` at the overlap q, complement = 1 - q."""
+        way = self._series if abs(q) <= self.radius else self._conditioned
+        return way(q, complement)
+
+    def values(self, x):
+        """Return g at the points x, checked."""
+        try:
+            y = np.asarray(self.g(x))
+        except TypeError as error:
+            raise TypeError(f"g must accept an array of floats ({error})") from error
+        if y.shape != x.shape or y.dtype.kind not in "biuf":
+            raise TypeError(
+                f"g must return real numbers in an array of its argument's shape {x.shape}, "
+                f"got dtype {y.dtype}, shape {y.shape}"
+            )
+        if not np.all(np.isfinite(y)):
+            raise ValueError(f"g must be finite, got {y[~np.isfinite(y)][0]} between -12 and 12")
+        return y.astype(float)
+
+    # --- smooth pieces of g ---------------------------------------------------------------------
+
+    def _bisect(self, edges, narrowest):
+        """Halve the intervals until a polynomial of degree 15 is g on each.
+
+        Returns the intervals where that was reached, and those below `narrowest` where it was not.
+        """
+        todo = np.stack([edges[:-1], edges[1:]], axis=1)
+        smooth, rough = [], []
+        while len(todo):
+            half = 0.5 * (todo[:, 1:] - todo[:, :1])
+            values = self.values(todo[:, :1] + half * (1.0 + POINTS))
+            series = values[:, :16] @ TO_SERIES.T
+            # The last coefficients are small, and the polynomial is right at the ends, too, where
+            # a corner may hide between the interval's end and its first node.
+            missed = 0.1 * np.max(np.abs(series @ AT_ENDS.T - values[:, 16:]), axis=1)
+            missed = np.maximum(missed, np.max(np.abs(series[:, -3:]), axis=1))
+            nearest = np.maximum(np.maximum(todo[:, 0], -todo[:, 1]), 0.0)
+            density = np.exp(-0.25 * nearest**2)  # square root of the normal density's largest
+            good = (missed * density <= 1e-13 * self.norm) | (
+                missed <= 1e-15 * np.max(np.abs(series), axis=1)
+            )
+            smooth.append(todo[good])
+            small = ~good & (half[:, 0] < 0.5 * narrowest)
+            rough.append(todo[small])
+            todo = todo[~good & ~small]
+            middle = 0.5 * np.sum(todo, axis=1)
+            todo = np.concatenate(
+                [np.stack([todo[:, 0], middle], 1), np.stack([middle, todo[:, 1]], 1)]
+            )
+            if len(todo) > 2000:
+                raise ValueError("g must not oscillate so fast, or have so many corners and jumps")
+        return np.concatenate(smooth), np.concatenate(rough)
+
+    def _find_kinks(self):
+        """Return where g has corners or jumps: where halving does not end, or ends very late."""
+        # Ends such that no halving hits a round number, where a corner would go unnoticed.
+        smooth, rough = self._bisect(np.array([-LIMIT - 1.0 / 7.0, LIMIT - 1.0 / 11.0]), 1e-14)
+        panels = np.concatenate([smooth, rough])
+        panels = panels[np.argsort(panels[:, 0])]
+        narrow = panels[panels[:, 1] - panels[:, 0] < NARROW]
+        if not len(narrow):
+            return np.empty(0)
+        groups = np.split(narrow, np.flatnonzero(narrow[1:, 0] - narrow[:-1, 1] > NARROW) + 1)
+        tightest = [group[np.argmin(group[:, 1] - group[:, 0])] for group in groups]
+        return np.array([0.5 * (low + high) for low, high in tightest])
+
+    def _find_edges(self):
+        """Return the ends of intervals on each of which g is a polynomial of degree 15."""
+        kinks = self.kinks[np.abs(self.kinks) < LIMIT]
+        # ... and no longer than 2, so that a polynomial of degree 31 is the normal density, too
+        ends = np.concatenate([kinks, np.arange(1.37 - LIMIT, LIMIT, 2.0), [-LIMIT, LIMIT]])
+        smooth, rough = self._bisect(np.unique(ends), NARROW)
+        if len(rough):
+            raise ValueError(
+                f"g must be smooth, on scales above {NARROW:g}, but for corners and jumps; "
+                f"it is not near x = {rough[0].mean():.6g}"
+            )
+        return np.unique(smooth)
+
+    def _slope_at_one(self):
+        """Return ``E g'^2``, infinite where g jumps."""
+        low, high = self.edges[:-1, None], self.edges[1:, None]
+        half = 0.5 * (high - low)
+        x = low + half * (1.0 + RULE[:, 0])
+        values = self.values(x)
+        series = values @ TO_SERIES.T
+        right = np.sum(series, axis=1)  # the polynomials at their ends
+        left = series @ (-1.0) ** np.arange(16)
+        if np.any(np.abs(left[1:] - right[:-1]) > 1e-9 * self.norm):
+            return math.inf
+        return float(np.sum(half * RULE[:, 1] * gaussian.G(x) * (values @ SLOPES.T / half) ** 2))
+
+    # --- Hermite series -------------------------------------------------------------------------
+
+    def _expand(self):
+        """Compute ``a_k^2 / Var g``, k = 1, 2, ..., and up to which q they suffice."""
+        x, weight = gaussian.grid(*((edge, 0.0) for edge in self.edges), order=96, limit=LIMIT)
+        values = self.values(x)
+        values = values - weight @ values
+        self.variance = float(weight @ values**2)
+        if self.variance <= 1e-20 * self.norm**2:
+            raise ValueError("g must not be constant")
+        values /= math.sqrt(self.variance)
+        before, hermite = np.ones_like(x), x
+        powers, rest = [], 1.0
+        for k in range(1, TERMS + 1):
+            powers.append((weight * hermite) @ values)
+            rest -= powers[-1] ** 2
+            if rest < 1e-12 and k**2 * np.sum(np.square(powers[-32:])) < 1e-15:
+                break
+            before, hermite = hermite, (x * hermite - math.sqrt(k) * before) / math.sqrt(k + 1)
+        self.powers = np.square(powers)
+        if self.powers[0] < 1e-10:
+            raise ValueError("g must have a linear part: E x g(x) must not vanish, x normal")
+        self.rest, self.radius = 0.0, 1.0
+        if k == TERMS:
+            self.rest = max(rest, 1e-16)
+            self.radius = min(1.0, (1e-13 / (self.rest * (k + 1) ** 2)) ** (1.0 / (k - 1)))
+
+    def _series(self, q, complement):
+        n = len(self.powers)
+        if abs(q) < 1.0:  # n^2 |q|^n is negligible beyond
+            n = min(n, 20 + int(-45.0 / math.log(max(abs(q), 1e-10))))
+        k = np.arange(1, n + 1)
+        power = self.powers[:n]
+        c = power @ q**k
+        slope = (power * k) @ q ** (k - 1)
+        curvature = (power * k * (k - 1))[1:] @ q ** (k[1:] - 2)
+        gap = 1.0 - c
+        if q > 0.5:  # without rounding: the sum of a_k^2 (1 - q^k)
+            k = np.arange(1, len(self.powers) + 1)
+            gap = self.rest - self.powers @ np.expm1(k * math.log1p(-complement))
+        return c, gap, slope, curvature
+
+    # --- conditioning ---------------------------------------------------------------------------
+
+    def _conditioned(self, q, complement):
+        if q == 1.0 and complement == 0.0:
+            return 1.0, 0.0, self.slope_at_one, math.inf
+        r, gap = (q, complement) if q > 0.0 else (-q, max(2.0 - complement, 1e-14))
+        root, sigma = math.sqrt(r), math.sqrt(gap)
+        centres = np.concatenate([self.kinks, -self.kinks])
+        breaks = np.concatenate([self.edges, -self.edges])
+        x, weight = gaussian.grid(
+            *((k / root, sigma / root) for k in centres),
+            *((e / root, 0.0) for e in breaks),
+            limit=LIMIT,
+        )
+        mean, slope, bend, spread = self._moments(root * x, sigma)
+        other = (mean, slope, bend)
+        if q < 0.0:  # b = -sqrt(r) s + sigma y
+            other = self._moments(-root * x, sigma)[:3]
+        level = weight @ mean
+        c = weight @ ((mean - level) * (other[0] - level))
+        return (
+            c,
+            weight @ spread if q > 0.0 else 1.0 - c,
+            weight @ (slope * other[1]) / gap,
+            weight @ (bend * other[2]) / gap**2,
+        )
+
+    def _moments(self, s, sigma):
+        """Return m_0, m_1, m_2 and the variance over y of ``g(s + sigma y) / scale``."""
+        window = s[:, None] + sigma * np.arange(-10.0, 10.1, 2.0)
+        breaks = np.clip(self.edges, window[:, :1], window[:, -1:])
+        edges = np.sort(np.concatenate([window, breaks], axis=1), axis=1)
+        owner, panel = np.nonzero(np.diff(edges, axis=1) > 0.0)
+        low, high = edges[owner, panel, None], edges[owner, panel + 1, None]
+        half = 0.5 * (high - low)
+        x = low + half * (1.0 + RULE[:, 0])
+        y = (x - s[owner, None]) / sigma
+        weight = half / sigma * RULE[:, 1] * gaussian.G(y)
+        values = self.values(x) / self.scale
+
+        def moment(of_y):
+            return np.bincount(owner, np.sum(weight * of_y, axis=1), minlength=len(s))
+
+        mean = moment(values)
+        spread = moment((values - mean[owner, None]) ** 2)
+        return mean, moment(values * y), moment(values * (y * y - 1.0)), spread

@@ -1,0 +1,222 @@
+"""Where typical solutions end: capacity, largest margins, and the end of replica symmetry.
+
+Each is a zero of one function along the line of saddle points at fixed margin (see
+`replica_symmetric`), or the closed limit q -> 1 at its end. The names are public in `typical`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from wfmlib import _validate
+from wfmlib.solvers import NotConverged, first_root
+from wfmlib.theory.activations import Perceptron
+from wfmlib.theory.axes import LEAST_LOAD, MARGINS, checked, checked_load, checked_margin
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary, last_load
+from wfmlib.theory.weights import Binary
+
+
+def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
+    """Return the load up to which solutions exist.
+
+    Parameters
+    ----------
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float or array_like
+        Raw stability that every pattern must exceed; from -2 to 1e4 times the activation's scale.
+    ansatz : {"RS"}
+        How replicas are assumed to be organised.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `margin`. Binary: where the RS entropy vanishes  [eq-capacity-binary].
+        Spherical: where q reaches 1, ``c'(1) / E (kappa - x)_+^2``  [eq-capacity-spherical],
+        infinite where ``c'(1)`` is (Sign). Where `instability` lies below, RS gives but an upper
+        bound: spherical weights with hidden units or a negative margin, binary weights with ReLU
+        units at margins above 1.96.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range, or the ansatz is not
+        offered; the message names it.
+
+    Notes
+    -----
+    Source: P2, equation 5 and appendix B1; P3, appendix A.
+
+    Examples
+    --------
+    >>> round(capacity(Binary(), Perceptron()), 10)
+    0.8330785997
+    """
+    _validate.choice("ansatz", ansatz, ("RS",))
+
+    def one(margin):
+        return _capacity(checked(weights, activation, checked_margin(margin)))
+
+    return _each(one, margin)
+
+
+def instability(weights, activation, margin=0.0):
+    """Return the load at which the replica-symmetric saddle point loses stability.
+
+    Parameters
+    ----------
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float or array_like
+        Raw stability that every pattern must exceed; from -2 to 1e4 times the activation's scale.
+
+    Returns
+    -------
+    float or ndarray
+        Where the replicon reaches 1  [eq-replicon]; infinite where it does not before q = 1. For
+        binary weights it may lie above the capacity: then RS is stable as long as there are
+        solutions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `capacity`.
+    """
+
+    def one(margin):
+        axes = checked(weights, activation, checked_margin(margin))
+        try:
+            return float(_first(lambda point: 1.0 - point.replicon, axes).alpha)
+        except NotConverged:
+            return math.inf
+
+    return _each(one, margin)
+
+
+def max_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
+    """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Load, patterns per weight: 0, or 1e-7 and above.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`  [eq-max-margin]. Negative above the capacity at
+        zero margin; infinite at alpha = 0, and where the capacity is (spherical weights, Sign).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `capacity`; also for a load whose margin would lie below the range.
+
+    Examples
+    --------
+    >>> round(max_margin(0.5), 3)
+    0.418
+    """
+    weights, activation, _ = checked(weights, activation, Margin(0.0))
+
+    def one(alpha):
+        alpha = checked_load(alpha, LEAST_LOAD)
+        if not weights.discrete:
+            return _last_margin(alpha, weights, activation)
+        if alpha == 0.0:
+            return math.inf
+
+        def excess(kappa):
+            return math.log(_capacity((weights, activation, Margin(kappa * scale))) / alpha)
+
+        # Typically there are not more solutions than on average, 2^N H(kappa)^P  [eq-annealed].
+        bound = min(-special.ndtri_exp(-weights.entropy / alpha), MARGINS[1])
+        return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
+
+    scale = activation.scale
+    return _each(one, alpha)
+
+
+def last_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
+    """Return the margin at which the saddle point disappears, q reaching 1.
+
+    For binary weights it lies beyond `max_margin`, at negative entropy, and is where P3's dashed
+    curves end; for spherical weights the two are one.
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Load, patterns per weight: 0, or 1e-7 and above.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`; infinite at alpha = 0, and for Sign.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `max_margin`.
+    """
+    weights, activation, _ = checked(weights, activation, Margin(0.0))
+
+    def one(alpha):
+        return _last_margin(checked_load(alpha, LEAST_LOAD), weights, activation)
+
+    return _each(one, alpha)
+
+
+def _capacity(axes):
+    if not axes[0].discrete:
+        return last_load(*axes)
+    return float(_first(lambda point: point.entropy, axes).alpha)
+
+
+def _last_margin(alpha, weights, activation):
+    if alpha == 0.0 or math.isinf(activation.slope_at_one):
+        return math.inf
+    scale = activation.scale
+
+    def excess(kappa):
+        return math.log(last_load(weights, activation, Margin(kappa * scale)) / alpha)
+
+    return _margin_root(excess, *MARGINS, 10.0, alpha) * scale
+
+
+def _margin_root(excess, start, limit, step, alpha):
+    """Return the margin, in units of scale, at which the logarithm of a load ratio vanishes."""
+    lowest = MARGINS[0]
+    if start < lowest or excess(lowest) < 0.0:
+        raise ValueError(
+            f"alpha must be so small that the margin is above {lowest:g} times the activation's "
+            f"scale, got {alpha:.6g}"
+        )
+    return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
+
+
+def _first(quantity, axes):
+    """Return the saddle point at which a quantity, positive at load 0, first vanishes."""
+
+    def at(log_q_hat):
+        return quantity(Stationary(math.exp(log_q_hat), *axes))
+
+    middle = 0.0  # where the thresholds at zero margin lie, within one or two
+    below, above = LOG_Q_HAT
+    root, _ = first_root(at, middle, above if at(middle) > 0.0 else below)
+    return Stationary(math.exp(root), *axes)
+
+
+def _each(function, values):
+    """Apply a function of one number to a number, or to every entry of an array."""
+    if np.ndim(values) == 0:
+        return function(values)
+    values = np.asarray(values)
+    return np.array([function(value) for value in values.flat], dtype=float).reshape(values.shape)

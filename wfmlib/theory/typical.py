@@ -1,0 +1,261 @@
+"""Typical solutions: how many there are, how far apart, and up to which load and margin.
+
+Replica symmetry throughout. For binary weights it gives the right entropy and capacity: solutions
+are isolated points (frozen 1RSB), and the RS entropy counts them down to where it vanishes. The
+saddle point goes on beyond, with negative entropy, and is still returned: it describes no
+solutions, and is what P3 draws dashed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from wfmlib.solvers import NotConverged, Report, continuation, first_root
+from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
+from wfmlib.theory.axes import checked, checked_load, checked_margin
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary, last_load
+from wfmlib.theory.thresholds import capacity, instability, last_margin, max_margin
+from wfmlib.theory.weights import Binary, Spherical
+
+__all__ = [
+    "Curve",
+    "SaddlePoint",
+    "capacity",
+    "curve",
+    "instability",
+    "last_margin",
+    "max_margin",
+    "solve",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The saddle point at a given load
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SaddlePoint:
+    """The replica-symmetric saddle point: the typical solutions.
+
+    Attributes
+    ----------
+    alpha : float
+        Load: patterns per weight.
+    weights, activation, constraint
+        The axes.
+    q, q_hat : float
+        Overlap between two typical solutions, and its conjugate.
+    distance : float
+        ``(1 - q) / 2``; for binary weights the fraction that differs  [eq-typical-distance].
+    entropy : float
+        Logarithm of the number (Binary) or volume (Spherical) of solutions, in nats per weight.
+        Negative for binary weights: there are none.
+    replicon : float
+        RS is stable while it is below 1  [eq-replicon].
+    margin_density : float
+        Density of stabilities P(kappa) just above the margin, in the margin's unit:
+        ``d entropy / d kappa = -alpha P(kappa)``  [eq-stability-derivative].
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    alpha: float
+    weights: Binary | Spherical
+    activation: Perceptron | Sign | ReLU | Activation
+    constraint: Margin
+    q: float
+    q_hat: float
+    distance: float
+    entropy: float
+    replicon: float
+    margin_density: float
+    report: Report = field(compare=False)
+
+    def __repr__(self):
+        stable = "stable" if self.replicon < 1.0 else "unstable"
+        return (
+            f"SaddlePoint(alpha={self.alpha:g}, {self.weights}, {self.activation}, "
+            f"{self.constraint})\n"
+            f"  q         {self.q:.10g}\n"
+            f"  q_hat     {self.q_hat:.10g}\n"
+            f"  distance  {self.distance:.10g}\n"
+            f"  entropy   {self.entropy:.10g} nats per weight\n"
+            f"  replicon  {self.replicon:.10g} (RS {stable})"
+        )
+
+
+def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)):  # noqa: B008
+    """Solve the replica-symmetric saddle-point equations at one load.
+
+    Parameters
+    ----------
+    alpha : float
+        Load, patterns per weight; not negative.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+    constraint : Margin
+        From -2 to 1e4 times the activation's `scale`.
+
+    Returns
+    -------
+    SaddlePoint
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        For spherical weights at or above capacity, where q reaches 1; for binary weights past the
+        last margin with a saddle point (see `last_margin`). The message says which.
+
+    Notes
+    -----
+    For the perceptron, sign and ReLU units there is one saddle point at most, since the load
+    increases with q_hat. If another activation has several, the one with the smallest q is meant;
+    two that differ by less than half a unit in ``ln q_hat`` may be overlooked.
+
+    Source: P3, equations A9-A10; P2, equations B1-B3.
+
+    Examples
+    --------
+    >>> point = solve(0.5)
+    >>> round(point.distance, 4), round(point.entropy, 4)
+    (0.3388, 0.3144)
+    """
+    alpha = checked_load(alpha)
+    axes = checked(weights, activation, constraint)
+    q_hat, report = _q_hat(alpha, axes)
+    at = Stationary(q_hat, *axes)
+    return SaddlePoint(
+        alpha=alpha,
+        weights=weights,
+        activation=activation,
+        constraint=constraint,
+        report=report,
+        **_order_parameters(at),
+    )
+
+
+def _q_hat(alpha, axes):
+    """Return the smallest q_hat whose saddle point has load `alpha`, and the report."""
+    # Every step of the iteration q_hat -> alpha c' E f'^2 from q_hat = 0 goes up, towards the
+    # smallest fixed point: one step ends below it, and, for small loads, on it.
+    free = Stationary(0.0, *axes)
+    below = alpha * free.overlap.slope * free.force
+    if below < 1e-30:
+        return below, Report(True, 0.0, 1, "q_hat is proportional to the load")
+
+    def excess(log_q_hat):
+        return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
+
+    start = min(math.log(below) - 1e-3, LOG_Q_HAT[1] - 1.0)
+    try:
+        root, report = first_root(excess, start, LOG_Q_HAT[1], step=0.5)
+    except NotConverged as failure:
+        raise _no_saddle_point(alpha, axes, failure) from None
+    return math.exp(root), report
+
+
+def _order_parameters(at):
+    return {
+        "q": float(at.q),
+        "q_hat": float(at.q_hat),
+        "distance": float(0.5 * at.complement),
+        "entropy": float(at.entropy),
+        "replicon": float(at.replicon),
+        "margin_density": float(at.mean_force),
+    }
+
+
+def _no_saddle_point(alpha, axes, failure):
+    last = last_load(*axes)
+    if alpha < last:
+        reason = (
+            f"the overlap is too close to 1 to be resolved (q reaches 1 at alpha = {last:.6g})"
+        )
+    elif axes[0].discrete:
+        reason = (
+            "past the last margin with a saddle point (see last_margin): at this margin alpha "
+            f"must be below {last:.6g}"
+        )
+    else:
+        reason = f"above capacity: alpha must be below {last:.6g}"
+    message = f"{reason}; got alpha = {alpha:.6g} with {', '.join(map(repr, axes))}"
+    report = Report(False, failure.residual, failure.report.iterations, message)
+    return NotConverged(report, failure.state)
+
+
+# ------------------------------------------------------------------------------------------------
+# Curves
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Saddle points along a sweep, arrays of one shape.
+
+    Attributes
+    ----------
+    alpha, margin : ndarray
+        Where.
+    q, q_hat, distance, entropy, replicon, margin_density : ndarray
+        As in `SaddlePoint`; NaN where there is no saddle point.
+    converged : ndarray of bool
+        Whether there is one.
+    """
+
+    alpha: np.ndarray
+    margin: np.ndarray
+    q: np.ndarray
+    q_hat: np.ndarray
+    distance: np.ndarray
+    entropy: np.ndarray
+    replicon: np.ndarray
+    margin_density: np.ndarray
+    converged: np.ndarray
+
+
+def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):  # noqa: B008
+    """Solve at many loads and margins.
+
+    Parameters
+    ----------
+    alpha, margin : float or array_like
+        Loads and margins, broadcast against each other.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+
+    Returns
+    -------
+    Curve
+        Arrays of the broadcast shape, with NaN and ``converged = False`` past the last saddle
+        point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    """
+    alphas, margins = np.broadcast_arrays(alpha, margin)
+    points = [
+        (checked_load(a), checked(weights, activation, checked_margin(m)))
+        for a, m in zip(alphas.ravel().tolist(), margins.ravel().tolist(), strict=True)
+    ]
+    # no saddle point needs its neighbour as a start: only the book of failures is kept here
+    found, converged = continuation(lambda point, _: _q_hat(*point)[0], points, None, failed="nan")
+    names = [f.name for f in fields(Curve)][2:-1]
+    columns = {name: np.full(len(points), np.nan) for name in names}
+    for i in np.flatnonzero(converged):
+        for name, value in _order_parameters(Stationary(found[i], *points[i][1])).items():
+            columns[name][i] = value
+    return Curve(
+        alpha=alphas.astype(float),
+        margin=margins.astype(float),
+        converged=converged.reshape(alphas.shape),
+        **{name: column.reshape(alphas.shape) for name, column in columns.items()},
+    )
