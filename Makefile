@@ -46,6 +46,7 @@ test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages,
 	$(BIN)/ruff format --check .
 	.venv-cff/bin/cffconvert --validate --infile CITATION.cff
 	$(BIN)/python tools/notebooks.py prepare
+	$(BIN)/ruff check --quiet --config line-length=88 _build/nbval/*.ipynb
 	rm -rf _build/html _build/.doctrees
 	$(NBVAL) tests/unit _build/nbval tests/book tests/browser
 

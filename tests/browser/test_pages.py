@@ -58,6 +58,12 @@ def test_page(visit, server):
     assert rendered >= formulas
     assert visit.locator("article mjx-merror, article [data-mjx-error]").count() == 0
 
+    cut = visit.evaluate(
+        """() => [...document.querySelectorAll('article div.math')]
+            .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.id)"""
+    )
+    assert not cut, f"formulas wider than the column: {cut}"
+
     for image in visit.locator("article img").all():
         assert (image.get_attribute("alt") or "").strip(), "a figure without alternative text"
 

@@ -91,4 +91,5 @@ def test_workflow_follows_its_schema():
 def test_cells_are_short(chapter):
     for cell in notebooks.read(chapter).cells:
         if cell.cell_type == "code":
-            assert len(cell.source.splitlines()) <= 15, cell.source
+            folded = "hide-input" in cell.metadata.get("tags", [])  # what draws a figure
+            assert len(cell.source.splitlines()) <= (25 if folded else 15), cell.source
