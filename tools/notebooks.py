@@ -126,6 +126,17 @@ def store_references() -> None:
         print("\n".join(lines) or f"{name}: unchanged")
 
 
+def store_picture() -> None:
+    """Write the front page's figure to `book/_static`, where the README shows it."""
+    outputs = [
+        output for cell in executed(BOOK / "index.md").cells for output in cell.get("outputs", [])
+    ]
+    picture = next(
+        one.data["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
+    )
+    (BOOK / "_static" / "solutions.svg").write_text("".join(picture))
+
+
 def main() -> None:
     """Run one of the steps by name."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -141,6 +152,7 @@ def main() -> None:
         prepare(with_references=not arguments.without_references)
     else:
         store_references()
+        store_picture()
 
 
 if __name__ == "__main__":

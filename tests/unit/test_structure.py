@@ -93,3 +93,14 @@ def test_cells_are_short(chapter):
         if cell.cell_type == "code":
             folded = "hide-input" in cell.metadata.get("tags", [])  # what draws a figure
             assert len(cell.source.splitlines()) <= (25 if folded else 15), cell.source
+
+
+def test_readme_example_prints_what_it_says():
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    said = re.findall(r"(?<![\w*.])\d+(?:\.\d+)?(?!\*)", " ".join(re.findall(r"# (.*)", code)))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    printed = done.stdout.split()
+    assert len(said) == len(printed) == 5
+    for quoted, found in zip(said, printed, strict=True):
+        digits = len(quoted.partition(".")[2])
+        assert round(float(found), digits) == float(quoted)
