@@ -38,6 +38,7 @@ $(CFF_READY): tools/requirements-cff.txt
 
 book: $(READY)  ## execute the chapters and build the pages
 	@$(BIN)/python tools/notebooks.py fresh
+	@echo "Building; chapters that changed are executed first, which takes a minute or two."
 	$(STATIC) $(BIN)/jupyter-book build . --quiet
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
@@ -46,7 +47,7 @@ test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages,
 	$(BIN)/ruff format --check .
 	.venv-cff/bin/cffconvert --validate --infile CITATION.cff
 	$(BIN)/python tools/notebooks.py prepare
-	$(BIN)/ruff check --quiet --config line-length=88 _build/nbval/*.ipynb
+	$(BIN)/ruff check --quiet --config line-length=84 _build/nbval/*.ipynb
 	rm -rf _build/html _build/.doctrees
 	$(NBVAL) tests/unit _build/nbval tests/book tests/browser
 

@@ -23,6 +23,17 @@ def page_names():
     return sorted(path.stem for path in (ROOT / "book").glob("*.md"))
 
 
+def unfold(page):
+    """Open every solution and every folded cell."""
+    page.evaluate(
+        """() => {
+            document.querySelectorAll('details').forEach(one => { one.open = true; });
+            document.querySelectorAll('.toggle-hidden')
+                .forEach(one => one.classList.remove('toggle-hidden'));
+        }"""
+    )
+
+
 @pytest.fixture(params=page_names())
 def visit(request, browser, server):
     """Open one page at a desktop's width; collect what it asks for and what it complains of."""
@@ -70,6 +81,7 @@ def test_page(visit, server):
 
 def test_page_fits_a_phone(visit):
     """Nothing sticks out at 390 pixels: wide formulas and tables scroll inside themselves."""
+    unfold(visit)
     visit.set_viewport_size({"width": 390, "height": 844})
     visit.wait_for_timeout(300)
     width = visit.evaluate("document.documentElement.scrollWidth")
@@ -90,6 +102,7 @@ def test_page_fits_a_phone(visit):
 
 def test_page_is_accessible(visit):
     """axe-core finds nothing but what stands in the list of the theme's own findings."""
+    unfold(visit)
     results = Axe().run(visit)
     unknown = []
     for violation in results.response["violations"]:
