@@ -114,3 +114,30 @@ def test_page_is_accessible(visit):
             ):
                 unknown.append((violation["id"], selector, node["html"][:160]))
     assert not unknown, "\n".join(map(str, unknown))
+
+
+def test_sliders_move_the_curves(visit):
+    """On every page, the keyboard moves each slider, and with it a curve and the number shown."""
+    for figure in visit.locator("figure.wfm-slider").all():
+        control = figure.locator("input[type=range]")
+
+        def shown(figure=figure):
+            drawn = figure.locator("svg[role=img] path").evaluate_all(
+                "paths => paths.map(one => one.getAttribute('d')).join()"
+            )
+            return drawn, figure.locator("output").inner_text()
+
+        before = shown()
+        control.focus()
+        visit.keyboard.press("ArrowRight")
+        after = shown()
+        assert before[0] != after[0]
+        assert before[1] != after[1]
+
+
+def test_chapter_1_has_a_slider(browser, server):
+    """The test above would pass on a book without sliders."""
+    page = browser.new_page()
+    page.goto(f"{server}/book/01_binary_perceptron.html")
+    assert page.locator("figure.wfm-slider input[type=range]").count() >= 1
+    page.close()
