@@ -55,7 +55,7 @@ unit: $(READY)  ## check the package alone
 	$(BIN)/python -m pytest tests/unit
 
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
-	$(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \
+	JUPYTER_CONFIG_PATH="$(CURDIR)/tools/jupyter" $(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \
 		--LabApp.default_url=/lab/tree/01_binary_perceptron.md
 
 serve:  ## serve the built book on 127.0.0.1 (PORT=8000)

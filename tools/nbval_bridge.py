@@ -11,9 +11,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell
+
+from tools.notebooks import open_cache
 
 COMPARED = pytest.StashKey[dict]()
 
@@ -59,11 +60,12 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def store(run: Run, path: Path, cache: Path) -> None:
+def store(run: Run, path: Path, folder: Path) -> None:
     """Put an executed notebook where the book build will find it."""
     for cell in run.code:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = cell.execution_count
     bundle = CacheBundleIn(run.notebook, str(path), data={"execution_seconds": run.seconds})
-    get_cache(cache).cache_notebook_bundle(bundle, overwrite=True)
+    with open_cache(folder) as cache:
+        cache.cache_notebook_bundle(bundle, overwrite=True)

@@ -13,11 +13,14 @@ import difflib
 import hashlib
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jupytext
 import nbformat
 from jupyter_cache import get_cache
+from jupyter_cache.base import JupyterCacheAbstract
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
@@ -95,7 +98,17 @@ def forget_stale() -> None:
         stamp.write_text(digest.hexdigest())
 
 
-def executed(chapter: Path):
+@contextmanager
+def open_cache(folder: Path) -> Iterator[JupyterCacheAbstract]:
+    """Open a jupyter-cache, and close its database again: Python 3.13 warns of one left open."""
+    cache = get_cache(folder)
+    try:
+        yield cache
+    finally:
+        cache.db.dispose()
+
+
+def executed(chapter: Path, folder: Path = CACHE):
     """Return a chapter with the outputs of its last execution.
 
     Raises
@@ -103,7 +116,8 @@ def executed(chapter: Path):
     KeyError
         If it was not executed since its code last changed.
     """
-    return get_cache(CACHE).merge_match_into_notebook(read(chapter))[1]
+    with open_cache(folder) as cache:
+        return cache.merge_match_into_notebook(read(chapter))[1]
 
 
 def store_references() -> None:

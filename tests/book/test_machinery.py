@@ -12,10 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jupytext
 import nbformat
 import pytest
-from jupyter_cache import get_cache
 
 from tools import notebooks
 
@@ -68,7 +66,7 @@ class Toy:
         )
 
     def executed(self):
-        return get_cache(self.cache).merge_match_into_notebook(jupytext.read(self.chapter))[1]
+        return notebooks.executed(self.chapter, self.cache)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import jupytext
 import pytest
 
 from tools import notebooks
@@ -104,3 +105,8 @@ def test_readme_example_prints_what_it_says():
     for quoted, found in zip(said, printed, strict=True):
         digits = len(quoted.partition(".")[2])
         assert round(float(found), digits) == float(quoted)
+
+
+@pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)
+def test_saving_in_jupyterlab_changes_nothing(chapter):
+    assert jupytext.writes(notebooks.read(chapter), "md:myst") == chapter.read_text()

@@ -106,12 +106,19 @@ class Sign(_Activation):
 
     def _effective(self, q, complement):
         sine = np.sqrt(complement * (1.0 + q))  # of the angle between the two weight vectors
+        gap = 4.0 / np.pi * np.arcsin(np.sqrt(0.5 * complement))
         return EffectiveOverlap(
-            c=2.0 / np.pi * np.arcsin(q),
-            complement=4.0 / np.pi * np.arcsin(np.sqrt(0.5 * complement)),
+            c=_towards_one(2.0 / np.pi * np.arcsin(q), gap),
+            complement=gap,
             slope=2.0 / np.pi / sine,
             curvature=2.0 / np.pi * q / sine**3,
         )
+
+
+@vectorize(["float64(float64, float64)"], cache=True)
+def _towards_one(c, gap):
+    """Return c: towards 1 as ``1 - gap``, as the arcsine there magnifies the rounding of q."""
+    return c if c < 0.5 else 1.0 - gap
 
 
 @vectorize(["float64(float64)"], cache=True)
@@ -145,9 +152,11 @@ class ReLU(_Activation):
         sine = np.sqrt(complement * (1.0 + q))
         norm = 2.0 * np.pi * self.scale**2
         # for small q, 1 - sin(theta) without cancellation: q^2 / (1 + sin(theta))
+        c = (q * (np.pi / 2.0 + np.arcsin(q)) - q**2 / (1.0 + sine)) / norm
+        gap = (np.pi * complement - _lune(theta)) / norm
         return EffectiveOverlap(
-            c=(q * (np.pi / 2.0 + np.arcsin(q)) - q**2 / (1.0 + sine)) / norm,
-            complement=(np.pi * complement - _lune(theta)) / norm,
+            c=_towards_one(c, gap),
+            complement=gap,
             slope=(np.pi - theta) / norm,
             curvature=1.0 / (norm * sine),
         )
