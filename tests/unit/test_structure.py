@@ -110,3 +110,9 @@ def test_readme_example_prints_what_it_says():
 @pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)
 def test_saving_in_jupyterlab_changes_nothing(chapter):
     assert jupytext.writes(notebooks.read(chapter), "md:myst") == chapter.read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_no_line_vanishes(page):
+    """MyST takes a line that begins with a per cent sign for a comment."""
+    assert not re.search(r"^\s*%", page.read_text(), re.MULTILINE)
