@@ -49,10 +49,10 @@ test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages,
 	$(BIN)/python tools/notebooks.py prepare
 	$(BIN)/ruff check --quiet --config line-length=84 _build/nbval/*.ipynb
 	rm -rf _build/html _build/.doctrees
-	$(NBVAL) tests/unit _build/nbval tests/book tests/browser
+	$(NBVAL) --doctest-modules wfmlib tests/unit _build/nbval tests/book tests/browser
 
 unit: $(READY)  ## check the package alone
-	$(BIN)/python -m pytest tests/unit
+	$(BIN)/python -m pytest --doctest-modules wfmlib tests/unit
 
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
 	JUPYTER_CONFIG_PATH="$(CURDIR)/tools/jupyter" $(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \

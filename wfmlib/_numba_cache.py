@@ -2,14 +2,18 @@
 
 numba notices an edit of the file that holds a kernel, but not of another file that the kernel
 calls into. A folder per state of the sources can never serve a stale kernel. A folder that the
-user chose with NUMBA_CACHE_DIR is left alone.
+user chose with NUMBA_CACHE_DIR is left alone. Where the user's cache cannot be written to, kernels
+are kept as long as the process lives: numba would refuse to import them.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 
@@ -29,7 +33,19 @@ def default_folder() -> Path:
     return Path(base) / "wfmlib" / f"numba-{sources_hash()}"
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = str(default_folder())
+def usable_folder() -> Path:
+    """Return the default folder, or a temporary one where that cannot be written to."""
+    try:
+        folder = default_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # a home that is read-only, or that nobody knows of
+        folder = Path(tempfile.mkdtemp(prefix="wfmlib-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    os.environ["NUMBA_CACHE_DIR"] = str(usable_folder())
     if "numba" in sys.modules:  # imported before us: it has read its settings already
         sys.modules["numba"].config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]

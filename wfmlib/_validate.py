@@ -18,11 +18,14 @@ def real(name, value, low=-math.inf, high=math.inf, *, low_open=False, high_open
     ValueError
         If it is not finite, or lies outside the interval.
     """
-    if isinstance(value, np.ndarray) and value.ndim == 0:
+    if type(value) is np.ndarray and value.ndim == 0:
         value = value.item()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}")
-    value = float(value)
+    try:
+        value = float(value)
+    except OverflowError:
+        value = math.inf if value > 0 else -math.inf
     too_low = value <= low if low_open else value < low
     too_high = value >= high if high_open else value > high
     if not math.isfinite(value) or too_low or too_high:
@@ -43,9 +46,32 @@ def integer(name, value, low, high=None):
     return value
 
 
-def signs(name, array, ndim):
-    """Return `array` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
-    given = np.asarray(array)
+def array(name, value):
+    """Return `value` as a `numpy.ndarray`, which nested lists of different lengths cannot become.
+
+    Masked arrays are refused: to take the values under the mask for data would be wrong.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a number or an array, got a masked array")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array, got {value!r}") from error
+
+
+def reals(name, value):
+    """Return `value` as an array of floats, of any shape; NaN and infinity pass."""
+    given = array(name, value)
+    if given.dtype.kind not in "iuf":
+        if given.ndim == 0:
+            raise TypeError(f"{name} must be a real number, got {value!r}")
+        raise TypeError(f"{name} must hold real numbers, got dtype {given.dtype}")
+    return given.astype(float)
+
+
+def signs(name, value, ndim):
+    """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
+    given = array(name, value)
     if given.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be an array of -1 and +1, got dtype {given.dtype}")
     if given.ndim != ndim or given.size == 0:
@@ -99,9 +125,16 @@ def member(name, value, kinds):
     return value
 
 
+def function(name, value):
+    """Return `value` if it can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, got {value!r}")
+    return value
+
+
 def choice(name, value, allowed):
-    """Return `value` if it is one of the strings in `allowed`."""
-    if value not in allowed:
+    """Return `value` if it is one of the strings, or of True, False and None, in `allowed`."""
+    if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in allowed:
         raise ValueError(
             f"{name} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}"
         )

@@ -19,12 +19,15 @@ import math
 import sys
 import time
 import tomllib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from itertools import groupby
 
 from tqdm import tqdm
+
+from wfmlib import _validate
 
 HOLDS = "holds"
 DIFFERS = "differs"
@@ -299,10 +302,13 @@ def check_all(ids=None, *, progress=None):
     TypeError
         If an id is not a string, or `ids` is one string.
     ValueError
-        If there is no such claim; nothing is checked then.
+        If there is no such claim, or `progress` is none of the three; nothing is checked then.
     """
     if isinstance(ids, str):
         raise TypeError(f"ids must be several ids, got {ids!r}; check() takes a single one")
+    if ids is not None and not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be several ids, got {ids!r}")
+    _validate.choice("progress", progress, (None, False, True))
     claims = load() if ids is None else [get(id) for id in ids]
     if progress is None:
         progress = sys.stderr.isatty()

@@ -37,7 +37,12 @@ def main(argv=None):
     except ValueError as error:  # an argument that a function of the package refused
         print(f"wfm {args.command}: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if isinstance(error, SystemError):  # a kernel ran: the import costs nothing
+            from wfmlib.learning.enumeration import is_interrupt
+
+            if not is_interrupt(error):
+                raise
         print("interrupted", file=sys.stderr)
         return 130
 

@@ -240,7 +240,6 @@ LIMIT = 10.0  # the density beyond weighs 1.5e-23
 WIDEST = 2.0  # no panel is longer
 
 
-@lru_cache(maxsize=256)
 def legendre_rule(order=ORDER):
     """Gauss-Legendre rule on ``[-1, 1]``, as `fill_grid` takes it.
 
@@ -259,7 +258,11 @@ def legendre_rule(order=ORDER):
     TypeError, ValueError
         If `order` is not an integer, or is out of range.
     """
-    order = _validate.integer("order", order, 1, 100)
+    return _legendre_rule(_validate.integer("order", order, 1, 100))
+
+
+@lru_cache(maxsize=256)
+def _legendre_rule(order):
     rule = np.stack(np.polynomial.legendre.leggauss(order), axis=1)
     rule.setflags(write=False)
     return rule
@@ -417,8 +420,8 @@ def average(f, *features, order=ORDER, limit=LIMIT, tilt=0.0):
     Raises
     ------
     TypeError, ValueError
-        As `grid`; also if f does not return real values of the shape of its argument, or a value
-        that is not finite.
+        As `grid`; also if f is not a function, or does not return real values, all finite, of
+        the shape of its argument.
 
     Notes
     -----
@@ -428,6 +431,7 @@ def average(f, *features, order=ORDER, limit=LIMIT, tilt=0.0):
     panel); the integrand where the range ends; the rounding of the sum. It cannot know of a
     feature so narrow that no node sees it: name such a one.
     """
+    _validate.function("f", f)
     order = _validate.integer("order", order, 4, 100)
     rules = [*(legendre_rule(order - k) for k in range(3)), _lobatto_rule(order)]
     nodes, weights = fill_grid(_table(features), *_range(limit, tilt), np.concatenate(rules))
@@ -469,7 +473,7 @@ def _range(limit, tilt):
 
 def _values(f, nodes):
     """Return ``f(nodes)`` as floats after checking them."""
-    values = np.asarray(f(nodes))
+    values = _validate.array("f(x)", f(nodes))
     if values.shape != nodes.shape or values.dtype.kind not in "biuf":
         raise ValueError(
             f"f must return one real number per node, shape {nodes.shape}, "

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
+from wfmlib import _validate
+
 __all__ = ["NotConverged", "Report", "continuation", "first_root", "fixed_point"]
 
 
@@ -77,9 +79,9 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
     start, limit : float
         Where the walk begins, and the last place that it tries.
     step : float
-        Length of the first stride.
+        Length of the first stride, positive.
     tolerance : float
-        Absolute error allowed in the zero.
+        Absolute error allowed in the zero, positive.
 
     Returns
     -------
@@ -90,8 +92,14 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
     Raises
     ------
     NotConverged
-        Where the function keeps its sign all the way; `state` is `limit`.
+        Where the function keeps its sign all the way (`state` is `limit`), or is NaN.
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
     """
+    _validate.function("function", function)
+    start, limit = _validate.real("start", start), _validate.real("limit", limit)
+    step = _validate.real("step", step, 0.0, low_open=True)
+    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     seen = {}
 
     def remember(x):
@@ -99,14 +107,20 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
             seen[x] = float(function(x))
         return seen[x]
 
-    near, stride = float(start), math.copysign(step, limit - start)
+    def within(x):
+        if math.isnan(remember(x)):
+            message = f"the function is NaN at {x:.6g}"
+            raise NotConverged(Report(False, math.nan, len(seen), message), x)
+        return seen[x]
+
+    near, stride = start, math.copysign(step, limit - start)
     side = remember(near)
     while side != 0.0:
         far = near + stride
         if (limit - far) * stride <= 0.0:
-            far = float(limit)
+            far = limit
         other = remember(far)
-        if other * side <= 0.0:
+        if other <= 0.0 <= side or side <= 0.0 <= other:  # a product might underflow
             break
         if far == limit or math.isnan(other):
             message = f"no change of sign from {start:.6g} to {far:.6g}"
@@ -114,7 +128,7 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
         near, side, stride = far, other, 1.5 * stride
     else:
         return near, Report(True, 0.0, len(seen), "the start is a root")
-    root = optimize.brentq(remember, near, far, xtol=tolerance, rtol=8.9e-16)
+    root = optimize.brentq(within, near, far, xtol=tolerance, rtol=8.9e-16)
     residual = abs(remember(root))
     return root, Report(True, residual, len(seen), f"root within {tolerance:g}")
 
@@ -152,12 +166,24 @@ def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5
     ------
     NotConverged
         After `max_iterations`, or where the mapping is not finite at `start`.
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range, or an image has not the
+        shape of its argument; the message names it.
     """
-    state = np.array(start, dtype=float)
+    _validate.function("mapping", mapping)
+    state = _validate.reals("start", start)
+    if state.ndim != 1 or state.size == 0 or not np.all(np.isfinite(state)):
+        raise ValueError(f"start must hold finite numbers in one row, got {start!r}")
+    tolerance = _validate.real("tolerance", tolerance, 0.0)
+    max_iterations = _validate.integer("max_iterations", max_iterations, 1)
+    memory = _validate.integer("memory", memory, 0)
     states, residuals = [], []
     stride, best, best_state = 1.0, np.inf, state
     for iteration in range(1, max_iterations + 1):
-        residual = np.asarray(mapping(state), dtype=float) - state
+        image = np.asarray(mapping(state), dtype=float)
+        if image.shape != state.shape:
+            raise ValueError(f"mapping must return shape {state.shape}, got shape {image.shape}")
+        residual = image - state
         size = float(np.max(np.abs(residual)))
         if np.isfinite(size):
             if size < best:
@@ -202,9 +228,16 @@ def continuation(solve, values, start, *, failed="raise"):
     states : ndarray, shape (len(values), ...)
         NaN where not converged.
     converged : ndarray of bool, shape (len(values),)
+
+    Raises
+    ------
+    NotConverged
+        Where `solve` does, unless `failed` is ``"nan"``.
+    TypeError, ValueError
+        If `solve` is not a function, or `failed` neither of the two.
     """
-    if failed not in ("raise", "nan"):
-        raise ValueError(f"failed must be 'raise' or 'nan', got {failed!r}")
+    _validate.function("solve", solve)
+    _validate.choice("failed", failed, ("raise", "nan"))
     states = []
     for value in values:
         try:

@@ -81,8 +81,9 @@ def test_closed_forms(name, q):
 @pytest.mark.parametrize("complement", [1e-6, 1e-12, 1e-20])
 def test_closed_forms_keep_their_digits_towards_one(name, complement):
     activation, delta = CLOSED[name]
-    _, gap, slope, curvature = exact(delta, complement)
+    c, gap, slope, curvature = exact(delta, complement)
     found = activation.effective_overlap(1.0 - complement, complement)
+    assert found.c == pytest.approx(c, rel=1e-15)  # not magnified by the arcsine's slope
     assert found.complement == pytest.approx(gap, rel=1e-14)
     assert found.slope == pytest.approx(slope, rel=1e-14)
     assert found.curvature == pytest.approx(curvature, rel=1e-13)
@@ -240,8 +241,17 @@ def test_overlaps_out_of_range_are_refused(activation, q):
 
 @pytest.mark.parametrize("q", ["half", None, 1j, True])
 def test_overlaps_that_are_no_numbers_are_refused(q):
-    with pytest.raises(TypeError, match="q must hold real numbers"):
+    with pytest.raises(TypeError, match="q must be a real number"):
         Sign().effective_overlap(q)
+    with pytest.raises(TypeError, match="q must hold real numbers"):
+        Sign().effective_overlap([q, q])
+
+
+@pytest.mark.parametrize("complement", [-1e-9, 0.4, 3.0, math.nan, "0.5", [0.5]])
+@pytest.mark.parametrize("activation", [Perceptron(), Sign(), ReLU(), Activation(np.tanh)])
+def test_complements_that_are_not_one_minus_q_are_refused(activation, complement):
+    with pytest.raises((TypeError, ValueError), match="complement must be"):
+        activation.effective_overlap(0.5, complement)
 
 
 def test_activations_are_values():

@@ -166,6 +166,10 @@ def test_check_all_refuses_before_it_computes(monkeypatch):
         claims.check_all(["max-margin-half-load", "xyzzy"])
     with pytest.raises(TypeError, match="several ids"):
         claims.check_all("max-margin-half-load")
+    with pytest.raises(TypeError, match="ids must be several ids, got 5"):
+        claims.check_all(5)
+    with pytest.raises(ValueError, match="progress must be one of None, False, True, got 'yes'"):
+        claims.check_all(["max-margin-half-load"], progress="yes")
 
 
 def test_verdict_reads_like_the_ledger(verdicts):

@@ -153,8 +153,11 @@ def test_filter_that_does_not_exist(capsys, arguments):
     assert "choose from" in err
 
 
-def test_interrupt_is_not_a_traceback(capsys, monkeypatch):
+@pytest.mark.parametrize("in_kernel", [False, True])
+def test_interrupt_is_not_a_traceback(capsys, monkeypatch, in_kernel):
     def interrupt():
+        if in_kernel:  # what numba makes of it
+            raise SystemError("a result with an exception set") from KeyboardInterrupt()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(claim_checks, "max_margin_half_load", interrupt)

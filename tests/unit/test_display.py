@@ -301,6 +301,27 @@ def test_other_things_are_no_curves():
         display.slider("α", LOADS, [X], **WORDS)
     with pytest.raises(TypeError, match="each of note must be str"):
         parabola(note=lambda load: load)
+    with pytest.raises(TypeError, match=r"curves must be a sequence, got 0\.5"):
+        display.slider("α", LOADS, 0.5, **WORDS)
+    with pytest.raises(TypeError, match="note must be a sequence, got 'eight888'"):
+        parabola(note="eight888")
+
+
+@pytest.mark.parametrize("value", ["0.5", None, [1j], [True], ["a"]])
+def test_what_is_no_number_is_not_drawn(value):
+    with pytest.raises(TypeError, match="x of 'a' must"):
+        display.Curve("a", value, X)
+    with pytest.raises(TypeError, match="y of 'a' must"):
+        display.Curve("a", X, value)
+    with pytest.raises(TypeError, match="xlim must"):
+        parabola(xlim=value or "none")
+    with pytest.raises(TypeError, match="values must"):
+        display.slider("α", value, [display.Curve("a", X, X)], **WORDS)
+    with pytest.raises((TypeError, ValueError), match="'a' must"):
+        display.Rule("a", x=value)
+    for change in ({"line": value or []}, {"colour": [value]}):
+        with pytest.raises(ValueError, match="must be"):
+            display.Curve("a", X, X, **change)
 
 
 # --- the live control ------------------------------------------------------------------------

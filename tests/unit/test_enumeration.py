@@ -412,6 +412,9 @@ def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys)
         ({"threads": 0}, ValueError, "threads must be >= 1, got 0"),
         ({"progress": "yes"}, ValueError, "progress must be one of None, False, True, got 'yes'"),
         ({"force": "no"}, ValueError, "force must be one of False, True, got 'no'"),
+        ({"force": np.ones(2)}, ValueError, "force must be one of False, True, got array"),
+        ({"xi": [[1, 1, 1], [1]]}, ValueError, "xi must be a rectangular array"),
+        ({"margin": 10**400}, ValueError, "margin must be finite and real, got inf"),
     ],
 )
 def test_bad_arguments_are_named(change, error, message):
@@ -428,3 +431,23 @@ def test_count_at_names_a_margin_below_its_own():
         found.count_at([0.0, np.nan])
     with pytest.raises(TypeError, match="margin must be a real number"):
         found.count_at("0")
+    with pytest.raises(ValueError, match="margin must be a rectangular array"):
+        found.entropy_at([[0.1], [0.1, 0.2]])
+
+
+def test_an_interrupt_of_the_kernel_is_an_interrupt(monkeypatch):
+    """numba turns what the signal's handler raises into a SystemError that it causes."""
+    cause = KeyboardInterrupt()
+
+    def walk(*_):
+        try:
+            raise SystemError("_numba_unpickle returned a result with an exception set") from cause
+        except SystemError as error:
+            raise SystemError("_walk returned a result with an exception set") from error
+
+    monkeypatch.setattr(enumeration, "_walk", walk)
+    with pytest.raises(KeyboardInterrupt):
+        enumerate_solutions(*patterns.random(3, 9, 1), threads=1)
+    cause = None
+    with pytest.raises(SystemError, match="_walk returned"):
+        enumerate_solutions(*patterns.random(3, 9, 1), threads=1)

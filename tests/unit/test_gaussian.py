@@ -448,6 +448,8 @@ def test_the_range_follows_a_tilt(slope):
         ([], {"order": 0}, ValueError, "order .* got 0"),
         ([], {"order": 101}, ValueError, "order .* got 101"),
         ([], {"order": 8.0}, TypeError, "order"),
+        ([], {"order": 16.0}, TypeError, "order"),  # equal to an order that was asked for before
+        ([], {"order": [8]}, TypeError, "order must be an integer"),
         ([], {"limit": 0.0}, ValueError, "limit .* got 0"),
         ([], {"limit": 39.0}, ValueError, "limit"),
         ([], {"limit": np.inf}, ValueError, "limit"),
@@ -476,6 +478,8 @@ def test_bad_integrands_are_named(f, words):
         average(f)
     with pytest.raises(ValueError, match="order"):
         average(np.cos, order=3)
+    with pytest.raises(TypeError, match=r"f must be a function, got 0\.5"):
+        average(0.5)
 
 
 def test_rules_are_shared_and_protected():

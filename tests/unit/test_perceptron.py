@@ -98,6 +98,7 @@ def test_binary_stabilities_are_integers_over_sqrt_n():
         ([1.0, np.inf], ValueError, "w must be finite, got an entry inf"),
         (["a"], TypeError, "w must be an array of real numbers"),
         ([1j], TypeError, "w must be an array of real numbers"),
+        ([[1], [1, 1]], ValueError, "w must be a rectangular array"),
     ],
 )
 def test_bad_weights_are_named(w, error, message):

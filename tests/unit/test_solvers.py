@@ -164,5 +164,50 @@ def test_states_may_be_arrays_and_a_sweep_may_fail_throughout():
 
 
 def test_another_way_to_fail_is_refused():
-    with pytest.raises(ValueError, match="failed must be 'raise' or 'nan', got 'skip'"):
+    with pytest.raises(ValueError, match="failed must be one of 'raise', 'nan', got 'skip'"):
         continuation(square_root, [1.0], 1.0, failed="skip")
+
+
+def test_signs_of_tiny_values_are_seen():
+    root, _ = first_root(lambda x: 1e-300 * (x - 4.3), 0.0, 9.0)
+    assert root == pytest.approx(4.3, rel=1e-14)
+    with pytest.raises(NotConverged, match="no change of sign"):
+        first_root(lambda x: 1e-300, 0.0, 9.0)
+
+
+def test_a_function_that_is_nan_before_its_root():
+    with pytest.raises(NotConverged, match=r"the function is NaN at 0\.5"):
+        first_root(lambda x: math.nan if 0.0 < x < 1.0 else x - 0.5, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"start": math.nan}, ValueError, "start must be finite"),
+        ({"limit": math.inf}, ValueError, "limit must be finite"),
+        ({"step": 0.0}, ValueError, "step must be finite and > 0"),
+        ({"tolerance": "0.1"}, TypeError, "tolerance must be a real number"),
+        ({"function": 3.0}, TypeError, "function must be a function"),
+    ],
+)
+def test_what_a_root_search_refuses(change, error, message):
+    with pytest.raises(error, match=message):
+        first_root(**{"function": math.cos, "start": 0.0, "limit": 3.0} | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"start": []}, ValueError, "start must hold finite numbers in one row"),
+        ({"start": [math.nan]}, ValueError, "start must hold finite numbers in one row"),
+        ({"start": [[1.0]]}, ValueError, "start must hold finite numbers in one row"),
+        ({"tolerance": -1.0}, ValueError, "tolerance must be finite and >= 0"),
+        ({"max_iterations": 0}, ValueError, "max_iterations must be >= 1"),
+        ({"memory": 1.5}, TypeError, "memory must be an integer"),
+        ({"mapping": None}, TypeError, "mapping must be a function"),
+        ({"mapping": lambda x: [0.1, 0.2]}, ValueError, r"mapping must return shape \(1,\)"),
+    ],
+)
+def test_what_an_iteration_refuses(change, error, message):
+    with pytest.raises(error, match=message):
+        fixed_point(**{"mapping": np.cos, "start": [0.5]} | change)

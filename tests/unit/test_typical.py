@@ -547,6 +547,26 @@ def test_margins_that_are_no_numbers(margin):
         typical.curve(0.5, margin)
 
 
+def test_arrays_that_are_no_arrays_of_numbers():
+    ragged = [[0.1], [0.2, 0.3]]
+    for question in (typical.curve, typical.max_margin, typical.last_margin):
+        with pytest.raises(ValueError, match="alpha must be a rectangular array"):
+            question(ragged)
+        with pytest.raises(TypeError, match="alpha must hold real numbers, got dtype complex128"):
+            question([0.1, 1j])
+    for question in (typical.capacity, typical.instability):
+        with pytest.raises(ValueError, match="margin must be a rectangular array"):
+            question(Binary(), Perceptron(), ragged)
+    with pytest.raises(ValueError, match=r"alpha and margin must .* got \(2,\) and \(3,\)"):
+        typical.curve([0.1, 0.2], [0.0, 0.1, 0.2])
+
+
+def test_a_margin_above_the_range():
+    steep = Activation(lambda x: np.clip(x, -1e-3, 1e-3))  # c'(1) = 800
+    with pytest.raises(ValueError, match="alpha must be so large that the margin is below 10000"):
+        typical.last_margin(1e-6, Spherical(), steep)
+
+
 @pytest.mark.parametrize("kappa", [math.nan, -math.inf])
 def test_margins_are_finite(kappa):
     with pytest.raises(ValueError, match="kappa must be finite"):

@@ -14,7 +14,13 @@ def test_real_refuses_what_lies_outside(value):
         _validate.real("alpha", value, 0, 1)
 
 
-@pytest.mark.parametrize("value", ["1", None, True, [1.0], 1j])
+def test_real_refuses_integers_that_no_float_holds():
+    for value in (10**400, -(10**400)):
+        with pytest.raises(ValueError, match="alpha must be finite"):
+            _validate.real("alpha", value)
+
+
+@pytest.mark.parametrize("value", ["1", None, True, [1.0], 1j, np.ma.masked])
 def test_real_refuses_other_types(value):
     with pytest.raises(TypeError, match="alpha must be a real number, got"):
         _validate.real("alpha", value, 0, 1)
@@ -50,6 +56,20 @@ def test_patterns():
         _validate.patterns([["a"]], [1])
 
 
+def test_arrays():
+    assert _validate.reals("q", [[1, 2], [3, 4]]).dtype == np.float64
+    assert np.isnan(_validate.reals("q", np.nan))
+    for check in (_validate.array, _validate.reals):
+        with pytest.raises(ValueError, match=r"q must be a rectangular array, got \[\[1"):
+            check("q", [[1], [2, 3]])
+        with pytest.raises(TypeError, match=r"q must be .* got a masked array"):
+            check("q", np.ma.masked_equal([1, 2], 2))
+    with pytest.raises(TypeError, match="q must hold real numbers, got dtype complex128"):
+        _validate.reals("q", [1j])
+    with pytest.raises(TypeError, match="q must be a real number, got 'a'"):
+        _validate.reals("q", "a")
+
+
 @pytest.mark.parametrize("seed", [None, 1.5, "3", True, [1, 2]])
 def test_generator_refuses_other_types(seed):
     with pytest.raises(TypeError, match="seed must be a non-negative integer"):
@@ -69,3 +89,13 @@ def test_member_and_choice():
         _validate.member("weights", int, (int,))
     with pytest.raises(ValueError, match="ansatz must be one of 'RS', got 'FRSB'"):
         _validate.choice("ansatz", "FRSB", ("RS",))
+    for value in (1, [True], np.array([True, False])):
+        with pytest.raises(ValueError, match="force must be one of False, True, got"):
+            _validate.choice("force", value, (False, True))
+    assert _validate.choice("force", np.True_, (False, True))
+
+
+def test_function():
+    assert _validate.function("f", abs) is abs
+    with pytest.raises(TypeError, match="f must be a function, got 3"):
+        _validate.function("f", 3)

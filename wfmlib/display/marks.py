@@ -31,8 +31,9 @@ class Curve:
 
     Raises
     ------
-    ValueError
-        If shapes do not match, or if `line` or `colour` is not known.
+    TypeError, ValueError
+        If `x`, `y` or `error` does not hold real numbers, shapes do not match, or `line` or
+        `colour` is not known.
     """
 
     name: str
@@ -49,9 +50,8 @@ class Curve:
             resolve(self.colour)
         if self.error is not None and self.line != "archive":
             raise ValueError(f"error bars need line='archive', got line={self.line!r}")
-        for what in ("x", "y", "error"):
-            if getattr(self, what) is not None:
-                object.__setattr__(self, what, _rows(f"{what} of {self.name!r}", self, what))
+        for what in ("x", "y") if self.error is None else ("x", "y", "error"):
+            object.__setattr__(self, what, _rows(f"{what} of {self.name!r}", getattr(self, what)))
 
     def on(self, frames: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return x, y and error, each with shape (frames, points) or (1, points) where fixed."""
@@ -80,8 +80,8 @@ class Rule:
 
     Raises
     ------
-    ValueError
-        If not exactly one of `x` and `y` is given.
+    TypeError, ValueError
+        If not exactly one of `x` and `y` is given, or it does not hold real numbers.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Rule:
         if (self.x is None) == (self.y is None):
             raise ValueError(f"{self.name!r} must have exactly one of x and y")
         what = "y" if self.x is None else "x"
-        at = np.atleast_1d(np.asarray(getattr(self, what), dtype=float))
+        at = np.atleast_1d(_validate.reals(f"{what} of {self.name!r}", getattr(self, what)))
         if at.ndim != 1:
             raise ValueError(f"{what} of {self.name!r} must be a number or a list of numbers")
         object.__setattr__(self, what, at)
@@ -118,8 +118,8 @@ def label(name: str, value) -> str:
     return value
 
 
-def _rows(name, curve, what):
-    rows = np.asarray(getattr(curve, what), dtype=float)
+def _rows(name, value):
+    rows = _validate.reals(name, value)
     if rows.ndim not in (1, 2) or rows.size == 0:
         raise ValueError(f"{name} must have shape (points,) or (frames, points), got {rows.shape}")
     return np.atleast_2d(rows)

@@ -49,8 +49,8 @@ def resolve(colour: str) -> str:
     ValueError
         If `colour` is neither.
     """
-    code = COLOURS.get(colour, colour)
-    if not isinstance(code, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", code):
+    code = COLOURS.get(colour, colour) if isinstance(colour, str) else ""
+    if not re.fullmatch(r"#[0-9a-fA-F]{6}", code):
         raise ValueError(
             f"colour must be '#rrggbb' or one of {', '.join(map(repr, COLOURS))}, got {colour!r}"
         )

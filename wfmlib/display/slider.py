@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -68,8 +68,9 @@ def slider(
 
     Raises
     ------
-    ValueError
-        If shapes do not match, values are not finite or not monotonic, or a text is missing.
+    TypeError, ValueError
+        If an argument is of the wrong kind, shapes do not match, values are not finite or not
+        monotonic, or a text is missing.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def slider(
     texts = {"parameter": parameter, "xlabel": xlabel, "ylabel": ylabel, "alt": alt}
     for name, text in texts.items():
         label(name, text)
-    values = np.asarray(values, dtype=float)
+    values = _validate.reals("values", values)
     steps = np.diff(values) if values.ndim == 1 else np.empty(0)
     if len(steps) == 0 or not (np.all(steps > 0) or np.all(steps < 0)):
         raise ValueError(
@@ -94,10 +95,13 @@ def slider(
     if not np.all(np.isfinite(values)):
         raise ValueError(f"values must be finite, got {values}")
     frames = len(values)
-    marks = tuple(curves)
+    marks = _several("curves", curves)
     for mark in marks:
         _validate.member("each of curves", mark, (Curve, Rule))
-    notes = [note(float(value)) for value in values] if callable(note) else list(note or [])
+    if callable(note):
+        notes = [note(float(value)) for value in values]
+    else:
+        notes = () if note is None else _several("note", note)
     if notes and len(notes) != frames:
         raise ValueError(f"note must hold one text per value ({frames}), got {len(notes)}")
     for text in notes:
@@ -216,6 +220,13 @@ class Slider:
         return f"Slider({self.parameter}: {ends}; {', '.join(m.name for m in self.marks)})"
 
 
+def _several(name, given):
+    """Return a sequence as a tuple; a text is not meant as one."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a sequence, got {given!r}")
+    return tuple(given)
+
+
 def _limits(marks, frames, xlim, ylim):
     """Check the ends of the axes; find those that were not given."""
     xs, ys, dots = [], [], False
@@ -239,7 +250,7 @@ def _limits(marks, frames, xlim, ylim):
         if given is None:
             found.append(axes.limits(np.concatenate(values), pad))
             continue
-        ends = np.asarray(given, dtype=float)
+        ends = _validate.reals(name, given)
         if ends.shape != (2,) or not np.all(np.isfinite(ends)) or not ends[0] < ends[1]:
             raise ValueError(f"{name} must be two finite numbers, low < high, got {given!r}")
         found.append((float(ends[0]), float(ends[1])))

@@ -140,7 +140,8 @@ class Enumeration:
         ValueError
             If `margin` is not finite or lies below the margin that was enumerated.
         """
-        if np.ndim(margin) == 0:
+        margin = _validate.array("margin", margin)
+        if margin.ndim == 0:
             margin = _validate.real("margin", margin)
             beyond = _agreements_needed(margin, self.N) - _agreements_needed(self.margin, self.N)
             if beyond < 0:
@@ -149,7 +150,7 @@ class Enumeration:
                     f"enumerated, got {margin}"
                 )
             return int(self.counts_by_margin[beyond:].sum())
-        margin = np.asarray(margin)
+        margin = _validate.reals("margin", margin)
         counts = [self.count_at(one) for one in margin.flat]
         return np.array(counts, dtype=np.int64).reshape(margin.shape)
 
@@ -256,7 +257,7 @@ def enumerate_solutions(
 
     needed = _agreements_needed(margin, N)
     centre = np.ones(N) if reference is None else reference
-    walk = partial(_walk, *_tables(xi * sigma[:, None], needed), needed, _bits(centre))
+    walk = partial(_walk_heard, *_tables(xi * sigma[:, None], needed), needed, _bits(centre))
     seconds = _estimate(walk, N) / min(threads, numba.config.NUMBA_DEFAULT_NUM_THREADS)
     if seconds > LONGEST and not force:
         raise ValueError(
@@ -340,6 +341,23 @@ def _run(task, prefix_bits, threads, show):
 
             results = tqdm(results, total=tasks, desc="enumerating", unit="chunk")
         yield from results
+
+
+def _walk_heard(*arguments):
+    """Call the kernel, and let an interrupt that came meanwhile be one."""
+    try:
+        return _walk(*arguments)
+    except SystemError as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def is_interrupt(error):
+    """Say whether a SystemError is what numba makes of an interrupt while a kernel runs."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def _bits(w):

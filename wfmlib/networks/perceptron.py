@@ -30,7 +30,7 @@ class Perceptron:
     """
 
     def __init__(self, w):
-        w = np.asarray(w)
+        w = _validate.array("w", w)
         if w.dtype.kind not in "iuf":
             raise TypeError(f"w must be an array of real numbers, got dtype {w.dtype}")
         if w.ndim != 1 or w.size == 0:

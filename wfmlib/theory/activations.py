@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import vectorize
 
+from wfmlib import _validate
 from wfmlib.theory.correlation import Correlation
 
 __all__ = ["Activation", "EffectiveOverlap", "Perceptron", "ReLU", "Sign"]
@@ -53,7 +54,7 @@ class _Activation:
         q : float or array_like
             Overlap of the weights, from -1 to 1.
         complement : float, optional
-            ``1 - q``, for one q so close to 1 that it would be lost in it (not checked).
+            ``1 - q``, for one q so close to 1 that it would be lost in it.
 
         Returns
         -------
@@ -62,20 +63,23 @@ class _Activation:
         Raises
         ------
         TypeError, ValueError
-            If q holds anything but numbers from -1 to 1.
+            If q holds anything but numbers from -1 to 1, or complement is not ``1 - q`` within
+            the rounding of q.
         """
         if complement is not None:
-            return self._effective(q, complement)
-        q = np.asarray(q)
-        if q.dtype.kind not in "iuf":
-            raise TypeError(f"q must hold real numbers, got dtype {q.dtype}")
-        q = q.astype(float)
-        if not np.all(np.abs(q) <= 1.0):
-            wrong = q[~(np.abs(q) <= 1.0)].flat[0]
-            raise ValueError(f"q must be finite and from -1 to 1, got {wrong}")
+            q = _validate.real("q", q, -1.0, 1.0)
+            complement = _validate.real("complement", complement, 0.0, 2.0)
+            if abs(1.0 - q - complement) > 1e-14:
+                raise ValueError(f"complement must be 1 - q, got {complement} with q = {q}")
+        else:
+            q = _validate.reals("q", q)
+            if not np.all(np.abs(q) <= 1.0):
+                wrong = q[~(np.abs(q) <= 1.0)].flat[0]
+                raise ValueError(f"q must be finite and from -1 to 1, got {wrong}")
+            complement = 1.0 - q
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts = self._effective(q, 1.0 - q)
-        if q.ndim:
+            parts = self._effective(q, complement)
+        if np.ndim(q):
             return EffectiveOverlap(*(np.broadcast_to(part, q.shape).copy() for part in parts))
         return EffectiveOverlap(*(float(part) for part in parts))
 

@@ -61,7 +61,7 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
     def one(margin):
         return _capacity(checked(weights, activation, checked_margin(margin)))
 
-    return _each(one, margin)
+    return _each(one, "margin", margin)
 
 
 def instability(weights, activation, margin=0.0):
@@ -94,7 +94,7 @@ def instability(weights, activation, margin=0.0):
         except NotConverged:
             return math.inf
 
-    return _each(one, margin)
+    return _each(one, "margin", margin)
 
 
 def max_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
@@ -140,7 +140,7 @@ def max_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
         return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
 
     scale = activation.scale
-    return _each(one, alpha)
+    return _each(one, "alpha", alpha)
 
 
 def last_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
@@ -171,7 +171,7 @@ def last_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
     def one(alpha):
         return _last_margin(checked_load(alpha, LEAST_LOAD), weights, activation)
 
-    return _each(one, alpha)
+    return _each(one, "alpha", alpha)
 
 
 def _capacity(axes):
@@ -193,13 +193,16 @@ def _last_margin(alpha, weights, activation):
 
 def _margin_root(excess, start, limit, step, alpha):
     """Return the margin, in units of scale, at which the logarithm of a load ratio vanishes."""
-    lowest = MARGINS[0]
+    lowest, highest = MARGINS
+    beyond = f"times the activation's scale, got {alpha:.6g}"
     if start < lowest or excess(lowest) < 0.0:
+        raise ValueError(f"alpha must be so small that the margin is above {lowest:g} {beyond}")
+    try:
+        return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
+    except NotConverged:  # still positive at the other end: a large slope c'(1) does that
         raise ValueError(
-            f"alpha must be so small that the margin is above {lowest:g} times the activation's "
-            f"scale, got {alpha:.6g}"
-        )
-    return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
+            f"alpha must be so large that the margin is below {highest:g} {beyond}"
+        ) from None
 
 
 def _first(quantity, axes):
@@ -214,9 +217,9 @@ def _first(quantity, axes):
     return Stationary(math.exp(root), *axes)
 
 
-def _each(function, values):
+def _each(function, name, values):
     """Apply a function of one number to a number, or to every entry of an array."""
-    if np.ndim(values) == 0:
+    if _validate.array(name, values).ndim == 0:
         return function(values)
-    values = np.asarray(values)
+    values = _validate.reals(name, values)
     return np.array([function(value) for value in values.flat], dtype=float).reshape(values.shape)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from wfmlib import _validate
 from wfmlib.solvers import NotConverged, Report, continuation, first_root
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
@@ -54,7 +55,8 @@ class SaddlePoint:
         ``(1 - q) / 2``; for binary weights the fraction that differs  [eq-typical-distance].
     entropy : float
         Logarithm of the number (Binary) or volume (Spherical) of solutions, in nats per weight.
-        Negative for binary weights: there are none.
+        Negative for binary weights: there are none. Terms of order ``1 / (1 - q)`` cancel in it:
+        its absolute error is of the order of ``1e-16 / (1 - q)``.
     replicon : float
         RS is stable while it is below 1  [eq-replicon].
     margin_density : float
@@ -176,16 +178,16 @@ def _no_saddle_point(alpha, axes, failure):
     last = last_load(*axes)
     if alpha < last:
         reason = (
-            f"the overlap is too close to 1 to be resolved (q reaches 1 at alpha = {last:.6g})"
+            f"the overlap is too close to 1 to be resolved (q reaches 1 at alpha = {last:.10g})"
         )
     elif axes[0].discrete:
         reason = (
             "past the last margin with a saddle point (see last_margin): at this margin alpha "
-            f"must be below {last:.6g}"
+            f"must be below {last:.10g}"
         )
     else:
-        reason = f"above capacity: alpha must be below {last:.6g}"
-    message = f"{reason}; got alpha = {alpha:.6g} with {', '.join(map(repr, axes))}"
+        reason = f"above capacity: alpha must be below {last:.10g}"
+    message = f"{reason}; got alpha = {alpha:.10g} with {', '.join(map(repr, axes))}"
     report = Report(False, failure.residual, failure.report.iterations, message)
     return NotConverged(report, failure.state)
 
@@ -241,7 +243,15 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):  # noqa
     TypeError, ValueError
         As `solve`.
     """
-    alphas, margins = np.broadcast_arrays(alpha, margin)
+    alphas = _validate.reals("alpha", alpha)
+    margins = _validate.reals("margin", margin)
+    try:
+        alphas, margins = np.broadcast_arrays(alphas, margins)
+    except ValueError:
+        raise ValueError(
+            f"alpha and margin must have shapes that broadcast, got {alphas.shape} and "
+            f"{margins.shape}"
+        ) from None
     points = [
         (checked_load(a), checked(weights, activation, checked_margin(m)))
         for a, m in zip(alphas.ravel().tolist(), margins.ravel().tolist(), strict=True)
@@ -254,8 +264,8 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):  # noqa
         for name, value in _order_parameters(Stationary(found[i], *points[i][1])).items():
             columns[name][i] = value
     return Curve(
-        alpha=alphas.astype(float),
-        margin=margins.astype(float),
+        alpha=alphas.copy(),
+        margin=margins.copy(),
         converged=converged.reshape(alphas.shape),
         **{name: column.reshape(alphas.shape) for name, column in columns.items()},
     )
