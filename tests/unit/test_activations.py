@@ -172,6 +172,18 @@ def test_a_step_away_from_zero_is_found():
         assert activation.effective_overlap(q).slope == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.parametrize("k", [0.6, 0.05, 0.001])
+def test_a_dead_zone_is_found(k):
+    """g = sign(x) beyond k, else 0: Delta' is twice the normal density at (k, k) and (k, -k)."""
+    activation = Activation(lambda x: np.sign(x) * (np.abs(x) > k))
+    assert activation.scale == pytest.approx(math.sqrt(2.0 * special.ndtr(-k)), rel=1e-12)
+    for q in (-0.5, 0.0, 0.5, 0.95):
+        along, across = (math.exp(-(k**2) / (1.0 + sign * q)) for sign in (1.0, -1.0))
+        density = (along + across) / (math.pi * math.sqrt(1.0 - q**2))
+        expected = density / activation.scale**2
+        assert activation.effective_overlap(q).slope == pytest.approx(expected, rel=1e-11)
+
+
 def test_tanh_against_the_trapezoidal_rule_in_the_plane():
     """Spectral: tanh is analytic in a strip of half-width pi/2, and so is the integrand."""
     x, y = np.meshgrid(np.arange(-12.0, 12.0, 0.1), np.arange(-12.0, 12.0, 0.1))

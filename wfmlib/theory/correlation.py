@@ -119,8 +119,10 @@ class Correlation:
 
     def _find_kinks(self):
         """Return where g has corners or jumps: where halving does not end, or ends very late."""
-        # Ends such that no halving hits a round number, where a corner would go unnoticed.
-        smooth, rough = self._bisect(np.array([-LIMIT - 1.0 / 7.0, LIMIT - 1.0 / 11.0]), 1e-14)
+        # Ends such that no halving hits a round number, where a corner would go unnoticed, and so
+        # close that no more than 0.0015 lies between two nodes, where a dead zone might.
+        ends = np.linspace(-LIMIT - 1.0 / 7.0, LIMIT - 1.0 / 11.0, 1537)
+        smooth, rough = self._bisect(ends, 1e-14)
         panels = np.concatenate([smooth, rough])
         panels = panels[np.argsort(panels[:, 0])]
         narrow = panels[panels[:, 1] - panels[:, 0] < NARROW]

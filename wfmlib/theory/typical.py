@@ -197,7 +197,7 @@ def _no_saddle_point(alpha, axes, failure):
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """Saddle points along a sweep, arrays of one shape.
 
