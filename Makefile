@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
+LOCKED := .venv/.locked
 READY := .venv/.ready
 CFF_READY := .venv-cff/.ready
 
@@ -19,7 +20,7 @@ help:  ## list these commands
 
 setup: $(READY)  ## create .venv with the pinned dependencies
 
-$(READY): requirements.txt pyproject.toml
+$(LOCKED): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
 		|| { echo "This needs Python 3.11, 3.12 or 3.13; $(PYTHON) is $$($(PYTHON) -V)." \
 		"Try: make PYTHON=python3.12 ..."; exit 1; }
@@ -27,6 +28,9 @@ $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes \
 		-r requirements.txt
+	@touch $@
+
+$(READY): $(LOCKED) pyproject.toml
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
 		--no-build-isolation -e .
 	@touch $@

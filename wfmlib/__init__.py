@@ -11,7 +11,16 @@ from wfmlib import _numba_cache  # noqa: F401  (first: numba reads the folder at
 
 __version__ = "0.1.0"
 
-_PARTS = ("claims", "gaussian", "learning", "networks", "patterns", "solvers", "theory")
+_PARTS = (
+    "claims",
+    "display",
+    "gaussian",
+    "learning",
+    "networks",
+    "patterns",
+    "solvers",
+    "theory",
+)
 
 
 def __getattr__(name):

@@ -1,20 +1,25 @@
 """Where numba keeps compiled kernels: a folder named after a hash of the package.
 
 numba notices an edit of the file that holds a kernel, but not of another file that the kernel
-calls into. A folder per state of the sources can never serve a stale kernel. A folder that the
-user chose with NUMBA_CACHE_DIR is left alone. Where the user's cache cannot be written to, kernels
+calls into. A folder per state of the sources can never serve a stale kernel; those of older states
+go after a month. Kernels of other packages in the same process are kept there, too. A folder that
+the user chose with NUMBA_CACHE_DIR is left alone. Where the user's cache cannot be written to, kernels
 are kept as long as the process lives: numba would refuse to import them.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+MONTH = 30 * 86400  # seconds
 
 
 def sources_hash() -> str:
@@ -33,12 +38,21 @@ def default_folder() -> Path:
     return Path(base) / "wfmlib" / f"numba-{sources_hash()}"
 
 
+def forget_old(folder: Path) -> None:
+    """Remove the siblings of a cache folder that nobody has written to for a month."""
+    for other in folder.parent.glob("numba-*"):
+        with contextlib.suppress(OSError):  # another process may be removing it, too
+            if other != folder and time.time() - other.stat().st_mtime > MONTH:
+                shutil.rmtree(other)
+
+
 def usable_folder() -> Path:
     """Return the default folder, or a temporary one where that cannot be written to."""
     try:
         folder = default_folder()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+        forget_old(folder)
     except (OSError, RuntimeError):  # a home that is read-only, or that nobody knows of
         folder = Path(tempfile.mkdtemp(prefix="wfmlib-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -172,16 +172,24 @@ def test_a_step_away_from_zero_is_found():
         assert activation.effective_overlap(q).slope == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.parametrize("k", [0.6, 0.05, 0.001])
-def test_a_dead_zone_is_found(k):
-    """g = sign(x) beyond k, else 0: Delta' is twice the normal density at (k, k) and (k, -k)."""
-    activation = Activation(lambda x: np.sign(x) * (np.abs(x) > k))
-    assert activation.scale == pytest.approx(math.sqrt(2.0 * special.ndtr(-k)), rel=1e-12)
+@pytest.mark.parametrize("width", [0.1, 0.01, 0.002])
+def test_a_narrow_step_is_found(width):
+    """g = x, raised by 1 from a to b: Delta' from E g'(x) g'(y), g' = 1 + delta_a - delta_b."""
+    a, b = 0.7 - 0.5 * width, 0.7 + 0.5 * width
+    activation = Activation(lambda x: x + ((x > a) & (x < b)))
+    inside = special.ndtr(b) - special.ndtr(a)
+    rise = (math.exp(-0.5 * a**2) - math.exp(-0.5 * b**2)) / math.sqrt(2.0 * math.pi)
+    variance = 1.0 + inside * (1.0 - inside) + 2.0 * rise
+    assert activation.scale == pytest.approx(math.sqrt(variance), rel=1e-12)
     for q in (-0.5, 0.0, 0.5, 0.95):
-        along, across = (math.exp(-(k**2) / (1.0 + sign * q)) for sign in (1.0, -1.0))
-        density = (along + across) / (math.pi * math.sqrt(1.0 - q**2))
-        expected = density / activation.scale**2
-        assert activation.effective_overlap(q).slope == pytest.approx(expected, rel=1e-11)
+
+        def density(x, y, q=q):
+            exponent = (x**2 - 2.0 * q * x * y + y**2) / (2.0 * (1.0 - q**2))
+            return math.exp(-exponent) / (2.0 * math.pi * math.sqrt(1.0 - q**2))
+
+        slope = 1.0 + 2.0 * rise + density(a, a) + density(b, b) - 2.0 * density(a, b)
+        found = activation.effective_overlap(q).slope
+        assert found == pytest.approx(slope / variance, rel=1e-11)
 
 
 def test_tanh_against_the_trapezoidal_rule_in_the_plane():

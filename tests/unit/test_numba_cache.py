@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from wfmlib import _numba_cache
@@ -72,3 +73,14 @@ def test_a_user_without_a_home(monkeypatch):
     remove, folder = kept[0]
     assert folder == found
     remove(folder)
+
+
+def test_folders_of_older_states_go_after_a_month(tmp_path):
+    names = ("numba-old", "numba-recent", "numba-mine", "other")
+    for name in names:
+        (tmp_path / name).mkdir()
+    month_ago = time.time() - 1.01 * _numba_cache.MONTH
+    for name in ("numba-old", "numba-mine", "other"):
+        os.utime(tmp_path / name, (month_ago, month_ago))
+    _numba_cache.forget_old(tmp_path / "numba-mine")
+    assert {path.name for path in tmp_path.iterdir()} == set(names) - {"numba-old"}

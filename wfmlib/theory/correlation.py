@@ -66,7 +66,8 @@ class Correlation:
     def __call__(self, q, complement):
         """Return ``c, 1 - c, c', c''`` at the overlap q, complement = 1 - q."""
         way = self._series if abs(q) <= self.radius else self._conditioned
-        return way(q, complement)
+        c, gap, slope, curvature = way(q, complement)
+        return c if q < 0.5 else 1.0 - gap, gap, slope, curvature
 
     def values(self, x):
         """Return g at the points x, checked."""

@@ -49,6 +49,9 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
 
     Notes
     -----
+    Where an activation has several saddle points (see `solve`), one may still be returned above this
+    load; it describes no solutions.
+
     Source: P2, equation 5 and appendix B1; P3, appendix A.
 
     Examples
@@ -97,7 +100,7 @@ def instability(weights, activation, margin=0.0):
     return _each(one, "margin", margin)
 
 
-def max_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
+def max_margin(alpha, weights=Binary(), activation=Perceptron()):
     """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
 
     Parameters
@@ -143,7 +146,7 @@ def max_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
     return _each(one, "alpha", alpha)
 
 
-def last_margin(alpha, weights=Binary(), activation=Perceptron()):  # noqa: B008
+def last_margin(alpha, weights=Binary(), activation=Perceptron()):
     """Return the margin at which the saddle point disappears, q reaching 1.
 
     For binary weights it lies beyond `max_margin`, at negative entropy, and is where P3's dashed

@@ -91,7 +91,7 @@ class SaddlePoint:
         )
 
 
-def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)):  # noqa: B008
+def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)):
     """Solve the replica-symmetric saddle-point equations at one load.
 
     Parameters
@@ -222,7 +222,7 @@ class Curve:
     converged: np.ndarray
 
 
-def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):  # noqa: B008
+def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
     """Solve at many loads and margins.
 
     Parameters
