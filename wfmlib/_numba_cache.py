@@ -1,10 +1,10 @@
 """Where numba keeps compiled kernels: a folder named after a hash of the package.
 
 numba notices an edit of the file that holds a kernel, but not of another file that the kernel
-calls into. A folder per state of the sources can never serve a stale kernel; those of older states
-go after a month. Kernels of other packages in the same process are kept there, too. A folder that
-the user chose with NUMBA_CACHE_DIR is left alone. Where the user's cache cannot be written to, kernels
-are kept as long as the process lives: numba would refuse to import them.
+calls into. A folder per state of the sources can never serve a stale kernel; those of older
+states go after a month. Kernels of other packages in the same process are kept there, too. A
+folder that the user chose with NUMBA_CACHE_DIR is left alone. Where the user's cache cannot be
+written to, kernels are kept as long as the process lives: numba would refuse to import them.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
 
     Notes
     -----
-    Where an activation has several saddle points (see `solve`), one may still be returned above this
-    load; it describes no solutions.
+    Where an activation has several saddle points (see `solve`), one may still be returned above
+    this load; it describes no solutions.
 
     Source: P2, equation 5 and appendix B1; P3, appendix A.
 
