@@ -50,6 +50,11 @@ def checked_cells(notebook) -> list:
     ]
 
 
+def references_of(notebook) -> list[dict]:
+    """Return what is stored of an executed notebook: its checked cells and their outputs."""
+    return [{"source": cell.source, "outputs": cell.outputs} for cell in checked_cells(notebook)]
+
+
 def insert_references(notebook, references: list[dict], name: str) -> None:
     """Put stored outputs into the checked cells; nbval compares a cell only if it was 'run'.
 
@@ -127,10 +132,7 @@ def store_references() -> None:
     for orphan in [path for path in REFERENCES.glob("*.json") if path.name not in names]:
         orphan.unlink()
     for chapter in chapters():
-        entries = [
-            {"source": cell.source, "outputs": cell.outputs}
-            for cell in checked_cells(executed(chapter))
-        ]
+        entries = references_of(executed(chapter))
         path = REFERENCES / f"{chapter.stem}.json"
         old = path.read_text() if path.exists() else ""
         new = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -79,10 +79,7 @@ def references(toy) -> list[dict]:
     """What `make references` would store after a first execution."""
     done = toy.run(references=None)
     assert done.returncode == 0, done.stdout
-    return [
-        {"source": cell.source, "outputs": cell.outputs}
-        for cell in notebooks.checked_cells(toy.executed())
-    ]
+    return notebooks.references_of(toy.executed())
 
 
 def test_unchanged_number_passes_and_reaches_the_cache(toy, references):

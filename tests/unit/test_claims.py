@@ -1,6 +1,5 @@
 """The ledger: its file, its verdicts, and how they are shown."""
 
-import functools
 import html.parser
 import inspect
 import json
@@ -28,17 +27,6 @@ def only(claim_id, **changes):
 def verdicts():
     """Every claim, checked once."""
     return {verdict.id: verdict for verdict in claims.check_all(progress=False)}
-
-
-@pytest.fixture
-def answer(monkeypatch):
-    """Return a function that makes one check give another answer."""
-
-    def make(name, found):
-        function = functools.wraps(getattr(claim_checks, name))(lambda: found)
-        monkeypatch.setattr(claim_checks, name, function)
-
-    return make
 
 
 # --- the file ---------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The command line: what it prints, and with which exit status."""
 
-import functools
 import json
 import subprocess
 import sys
@@ -22,17 +21,6 @@ def run(capsys, *arguments):
         status = end.code
     told = capsys.readouterr()
     return status, told.out, told.err
-
-
-@pytest.fixture
-def answer(monkeypatch):
-    """Return a function that makes one check give another answer."""
-
-    def make(name, found):
-        function = functools.wraps(getattr(claim_checks, name))(lambda: found)
-        monkeypatch.setattr(claim_checks, name, function)
-
-    return make
 
 
 @pytest.fixture
