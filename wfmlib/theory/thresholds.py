@@ -13,6 +13,7 @@ from scipy import special
 
 from wfmlib import _validate
 from wfmlib.solvers import NotConverged, first_root
+from wfmlib.theory import one_step
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import LEAST_LOAD, MARGINS, checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
@@ -29,8 +30,9 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
     activation : Perceptron, Sign, ReLU or Activation
     margin : float or array_like
         Raw stability that every pattern must exceed; from -2 to 1e4 times the activation's scale.
-    ansatz : {"RS"}
-        How replicas are assumed to be organised.
+    ansatz : {"RS", "1RSB"}
+        How replicas are assumed to be organised: replica symmetry, or one step of its breaking
+        (see `solve_1rsb`).
 
     Returns
     -------
@@ -39,7 +41,9 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
         Spherical: where q reaches 1, ``c'(1) / E (kappa - x)_+^2``  [eq-capacity-spherical],
         infinite where ``c'(1)`` is (Sign). Where `instability` lies below, RS gives but an upper
         bound: spherical weights with hidden units or a negative margin, binary weights with ReLU
-        units at margins above 1.96.
+        units at margins above 1.96. 1RSB is lower there  [eq-1rsb-capacity], itself a bound only,
+        and equal to RS elsewhere, but for spherical weights and a discontinuous transition below
+        the RS capacity.
 
     Raises
     ------
@@ -52,19 +56,24 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
     Where an activation has several saddle points (see `solve`), one may still be returned above
     this load; it describes no solutions.
 
-    Source: P2, equation 5 and appendix B1; P3, appendix A.
+    Source: P2, equation 5 and appendix B; P3, appendix A.
 
     Examples
     --------
+    >>> from wfmlib.theory import ReLU, Spherical
     >>> round(capacity(Binary(), Perceptron()), 10)
     0.8330785997
+    >>> round(capacity(Spherical(), ReLU(), ansatz="1RSB"), 8)
+    2.66428006
     """
-    _validate.choice("ansatz", ansatz, ("RS",))
+    _validate.choice("ansatz", ansatz, ("RS", "1RSB"))
 
     def one(margin):
-        return _capacity(checked(weights, activation, checked_margin(margin)))
+        axes = checked(weights, activation, checked_margin(margin))
+        unbroken = _capacity(axes)
+        return unbroken if ansatz == "RS" else one_step.last_load(axes, unbroken)
 
-    return _each(one, "margin", margin)
+    return each(one, "margin", margin)
 
 
 def instability(weights, activation, margin=0.0):
@@ -97,7 +106,7 @@ def instability(weights, activation, margin=0.0):
         except NotConverged:
             return math.inf
 
-    return _each(one, "margin", margin)
+    return each(one, "margin", margin)
 
 
 def max_margin(alpha, weights=Binary(), activation=Perceptron()):
@@ -143,7 +152,7 @@ def max_margin(alpha, weights=Binary(), activation=Perceptron()):
         return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
 
     scale = activation.scale
-    return _each(one, "alpha", alpha)
+    return each(one, "alpha", alpha)
 
 
 def last_margin(alpha, weights=Binary(), activation=Perceptron()):
@@ -174,7 +183,7 @@ def last_margin(alpha, weights=Binary(), activation=Perceptron()):
     def one(alpha):
         return _last_margin(checked_load(alpha, LEAST_LOAD), weights, activation)
 
-    return _each(one, "alpha", alpha)
+    return each(one, "alpha", alpha)
 
 
 def _capacity(axes):
@@ -220,7 +229,7 @@ def _first(quantity, axes):
     return Stationary(math.exp(root), *axes)
 
 
-def _each(function, name, values):
+def each(function, name, values):
     """Apply a function of one number to a number, or to every entry of an array."""
     if _validate.array(name, values).ndim == 0:
         return function(values)

@@ -1,9 +1,9 @@
 """Typical solutions: how many there are, how far apart, and up to which load and margin.
 
-Replica symmetry throughout. For binary weights it gives the right entropy and capacity: solutions
-are isolated points (frozen 1RSB), and the RS entropy counts them down to where it vanishes. The
-saddle point goes on beyond, with negative entropy, and is still returned: it describes no
-solutions, and is what P3 draws dashed.
+Replica symmetry, but for `solve_1rsb` and ``capacity(..., ansatz="1RSB")``. For binary weights it
+gives the right entropy and capacity: solutions are isolated points (frozen 1RSB), and the RS
+entropy counts them down to where it vanishes. The saddle point goes on beyond, with negative
+entropy, and is still returned: it describes no solutions, and is what P3 draws dashed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from wfmlib.solvers import NotConverged, Report, continuation, first_root
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
+from wfmlib.theory.one_step import OneStep, solve_1rsb
 from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.thresholds import capacity, instability, last_margin, max_margin
 from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Curve",
+    "OneStep",
     "SaddlePoint",
     "capacity",
     "curve",
@@ -31,6 +33,7 @@ __all__ = [
     "last_margin",
     "max_margin",
     "solve",
+    "solve_1rsb",
 ]
 
 

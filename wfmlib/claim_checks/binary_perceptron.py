@@ -1,24 +1,16 @@
-"""How each claim of the ledger is found: one function a question, named in ``claims.toml``.
-
-A function takes nothing. Where the claim is a number it returns the number; where it is true or
-false it returns which, and in words what was found. The first line of its docstring says how, and
-is shown with the claim. Several claims may name one function.
-"""
+"""How the claims on the binary perceptron, its margins and losses are found (chapters 1, 2)."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 
 import numpy as np
 from scipy.special import gammaln
 
-from wfmlib import gaussian, learning, patterns, solvers
-from wfmlib.theory import typical
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
-from wfmlib.theory.constraints import Margin
-from wfmlib.theory.weights import Binary, Spherical
+from wfmlib import learning, patterns
+from wfmlib.claim_checks.words import listed
+from wfmlib.theory import Binary, Margin, Perceptron, typical
 
 FIGURE_2_LOADS = (0.2, 0.3, 0.4, 0.6, 0.8)  # of P3
 LOADS = (0.1, *FIGURE_2_LOADS)
@@ -62,8 +54,8 @@ def solvable_then_not():
     # Away from the threshold the share must have come close to its limit, and not leave it.
     holds = below[-1] > 0.99 and above[-1] < 0.05 and above[0] > above[1] > above[2]
     return holds, (
-        f"at N = {', '.join(map(str, sizes))} the share with a solution is {_list(below, 3)} at "
-        f"α = 1/3, and {_list(above, 3)} at α = 4/3"
+        f"at N = {', '.join(map(str, sizes))} the share with a solution is {listed(below, 3)} at "
+        f"α = 1/3, and {listed(above, 3)} at α = 4/3"
     )
 
 
@@ -135,7 +127,7 @@ def max_margin_decreases_with_load():
     """κ_max at six loads."""
     found = [typical.max_margin(load, **BINARY) for load in LOADS]
     return bool(np.all(np.diff(found) < 0.0)), (
-        f"κ_max is {_list(found, 3)} at α = {_list(LOADS, 1)}"
+        f"κ_max is {listed(found, 3)} at α = {listed(LOADS, 1)}"
     )
 
 
@@ -146,7 +138,7 @@ def max_margin_vanishes_at_capacity():
     found = [typical.max_margin(capacity - step, **BINARY) for step in steps]
     # To first order κ_max is proportional to the step, so each is a tenth of the one before.
     holds = all(abs(a / b / 10.0 - 1.0) < 0.1 for a, b in itertools.pairwise(found))
-    return holds, f"κ_max is {_list(found, 6)} at α_c - α = {', '.join(map(str, steps))}"
+    return holds, f"κ_max is {listed(found, 6)} at α_c - α = {', '.join(map(str, steps))}"
 
 
 def robust_within_radius():
@@ -193,8 +185,8 @@ def distance_decreases_with_load():
         [[_solve(load, margin).distance for margin in margins] for load in FIGURE_2_LOADS]
     )
     return bool(np.all(np.diff(curves, axis=0) < 0.0)), (
-        f"in that order at every margin: {_list(curves[:, 0], 3)} at κ = 0, "
-        f"{_list(curves[:, -1], 3)} at κ = 0.3"
+        f"in that order at every margin: {listed(curves[:, 0], 3)} at κ = 0, "
+        f"{listed(curves[:, -1], 3)} at κ = 0.3"
     )
 
 
@@ -203,7 +195,7 @@ def dashed_past_max_margin():
     states = [_solve(load, typical.max_margin(load, **BINARY) + 0.05) for load in FIGURE_2_LOADS]
     entropies = [state.entropy for state in states]
     return max(entropies) < 0.0, (
-        f"at κ_max + 0.05 the saddle points are there, with entropies {_list(entropies, 4)}"
+        f"at κ_max + 0.05 the saddle points are there, with entropies {listed(entropies, 4)}"
     )
 
 
@@ -223,7 +215,7 @@ def typical_solutions_far_apart():
     robust = [_solve(load, _margins(load)[-1]).distance for load in LOADS]
     return min(plain + robust) > 0.0, (
         f"at margin 0 from {plain[0]:.3f} N flips at α = 0.1 down to {plain[-1]:.3f} N at α_c; at "
-        f"κ_max {_list(robust, 3)} N at α = {_list(LOADS, 1)}"
+        f"κ_max {listed(robust, 3)} N at α = {listed(LOADS, 1)}"
     )
 
 
@@ -258,156 +250,6 @@ def cross_entropy_limit():
         for gap, gamma in zip(gaps, gammas, strict=True)
     )
     return holds and f(1.0, 0.5) > 0.1, (
-        f"the largest difference to max(-x, 0) is {_list(gaps, 4)} at γ = 1, 10, 100, 1000; at "
+        f"the largest difference to max(-x, 0) is {listed(gaps, 4)} at γ = 1, 10, 100, 1000; at "
         f"γ = 1, f(0.5) = {f(1.0, 0.5):.3f}"
     )
-
-
-# ------------------------------------------------------------------------------------------------
-# Chapters 3 and 5: other units, other weights
-# ------------------------------------------------------------------------------------------------
-
-
-def sign_committee_binary_capacity():
-    """The load at which the replica-symmetric entropy vanishes, signs' effective overlap."""
-    return typical.capacity(Binary(), Sign())
-
-
-def relu_committee_binary_capacity():
-    """The load at which the replica-symmetric entropy vanishes, rectifiers' effective overlap."""
-    return typical.capacity(Binary(), ReLU())
-
-
-def relu_stores_less_than_sign():
-    """The two capacities."""
-    relu, sign = relu_committee_binary_capacity(), sign_committee_binary_capacity()
-    return relu < sign, f"{relu:.5f} against {sign:.5f}"
-
-
-def binary_capacity_below_one():
-    """The capacities of four activations: N weights hold N bits, and a pattern asks for one."""
-    found = [
-        typical.capacity(Binary(), activation)
-        for activation in (Perceptron(), Sign(), ReLU(), Activation(np.tanh))
-    ]
-    return max(found) < 1.0, (
-        f"{_list(found, 4)} for perceptron, sign units, rectifiers, tanh units"
-    )
-
-
-def spherical_perceptron_capacity():
-    """The load at which the replica-symmetric q reaches 1."""
-    return typical.capacity(Spherical(), Perceptron())
-
-
-def relu_committee_spherical_capacity():
-    """The load at which the replica-symmetric q reaches 1."""
-    return typical.capacity(Spherical(), ReLU())
-
-
-def capacity_from_overlap_slope():
-    """The saddle point just below and above that load: perceptron, rectifiers, tanh units."""
-    below, above, loads = [], [], []
-    for activation in (Perceptron(), ReLU(), Activation(np.tanh)):
-        axes = {"weights": Spherical(), "activation": activation}
-        loads.append(2.0 * activation.effective_overlap(1.0).slope)
-        below.append(1.0 - typical.solve(0.999 * loads[-1], **axes).q)
-        with contextlib.suppress(solvers.NotConverged):  # q has reached 1: what is claimed
-            above.append(typical.solve(1.001 * loads[-1], **axes).q)
-    return max(below) < 1e-3 and not above, (
-        f"the formula gives {_list(loads, 4)}; at 0.999 of it 1 - q is "
-        f"{', '.join(f'{gap:.0e}' for gap in below)}, at 1.001 of it there is no saddle point"
-    )
-
-
-def relu_overlap_slope():
-    """(Δ_2 - Δ)/(1-q) at 1 - q = 1e-6."""
-    relu, gap = ReLU(), 1e-6
-    return relu.scale**2 * relu.effective_overlap(1.0 - gap, gap).complement / gap
-
-
-def sign_spherical_capacity_diverges():
-    """The effective overlap at q → 1, and the load at which the saddle point's q reaches 1."""
-    gaps = (1e-6, 1e-8)
-    near, nearer = (Sign().effective_overlap(1.0 - gap, gap).complement for gap in gaps)
-    power = math.log(near / nearer) / math.log(gaps[0] / gaps[1])
-    capacity = typical.capacity(Spherical(), Sign())
-    return abs(power - 0.5) < 1e-3 and capacity == math.inf, (
-        f"Δ_2 - Δ goes as (1-q)^{power:.3f}; the capacity is {capacity}"
-    )
-
-
-def smooth_units_finite_capacity():
-    """The replica-symmetric capacity for the sigmoid and the error function."""
-
-    def sigmoid(x):
-        return 1.0 / (1.0 + np.exp(-x))
-
-    def error_function(x):
-        return 1.0 - 2.0 * gaussian.H(x)
-
-    found = [typical.capacity(Spherical(), Activation(g)) for g in (sigmoid, error_function)]
-    return all(map(math.isfinite, found)), (
-        f"{found[0]:.4f} for the sigmoid, {found[1]:.4f} for the error function"
-    )
-
-
-def sign_committee_spherical_instability():
-    """The load at which the replicon reaches 1."""
-    return typical.instability(Spherical(), Sign())
-
-
-def relu_committee_spherical_instability():
-    """The load at which the replicon reaches 1."""
-    return typical.instability(Spherical(), ReLU())
-
-
-# ------------------------------------------------------------------------------------------------
-# Chapter 6: what surrounds a typical solution of given margin
-# ------------------------------------------------------------------------------------------------
-
-
-def largest_distance_half_load():
-    """The typical distance between the two kinds of solution, from their joint saddle point."""
-    return _typical_distance(0.5, (typical.max_margin(0.5, **BINARY), 0.0))
-
-
-def _typical_distance(load, margins):
-    """Return the distance between typical solutions of two margins, for the same patterns.
-
-    Each is drawn from its own measure, with its own q and q_hat. What ties them together is
-    that the fields that a pattern exerts on them are correlated, and so are their weights:
-    ``t = E m m'`` and ``t_hat = alpha E f' f'``, with fields correlated by ``t / sqrt(q q')`` in
-    the energetic and by ``t_hat / sqrt(q_hat q_hat')`` in the entropic average. These are the
-    saddle-point equations of P3's (B12) for ``t_0 = t_1``.
-    """
-    states = [_solve(load, margin) for margin in margins]
-    x, weight = gaussian.grid()
-    plane = np.outer(weight, weight)
-
-    def correlated(functions, correlation):
-        second = correlation * x[:, None] + math.sqrt(1.0 - correlation**2) * x[None, :]
-        return np.sum(plane * functions[0](x)[:, None] * functions[1](second))
-
-    def force(state, margin):
-        return lambda z: Margin(margin).slope(math.sqrt(state.q) * z, 1.0 - state.q)
-
-    def magnetisation(state):
-        return lambda z: np.tanh(math.sqrt(state.q_hat) * z)
-
-    forces = [force(*one) for one in zip(states, margins, strict=True)]
-    magnetisations = [magnetisation(state) for state in states]
-    q = math.sqrt(states[0].q * states[1].q)
-    q_hat = math.sqrt(states[0].q_hat * states[1].q_hat)
-
-    def mapping(overlap):
-        t_hat = load * correlated(forces, overlap[0] / q)
-        return [correlated(magnetisations, t_hat / q_hat)]
-
-    overlap, _ = solvers.fixed_point(mapping, [0.5 * q], tolerance=1e-10)
-    return (1.0 - overlap[0]) / 2.0
-
-
-def _list(numbers, decimals):
-    """Return numbers as text, separated by commas."""
-    return ", ".join(f"{number:.{decimals}f}" for number in numbers)

@@ -1,0 +1,10 @@
+"""How each claim of the ledger is found: one function a question, named in ``claims.toml``.
+
+A function takes nothing. Where the claim is a number it returns the number; where it is true or
+false it returns which, and in words what was found. The first line of its docstring says how, and
+is shown with the claim. Several claims may name one function.
+"""
+
+from wfmlib.claim_checks.binary_perceptron import *  # noqa: F403
+from wfmlib.claim_checks.committees import *  # noqa: F403
+from wfmlib.claim_checks.margins import *  # noqa: F403

@@ -1,0 +1,187 @@
+"""How the claims on hidden units and their capacities are found (chapters 3 and 5)."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from functools import cache
+
+import numpy as np
+
+from wfmlib import gaussian, solvers
+from wfmlib.claim_checks.words import listed
+from wfmlib.theory import (
+    Activation,
+    Binary,
+    Margin,
+    Perceptron,
+    ReLU,
+    Sign,
+    Spherical,
+    finite_committee,
+    franz_parisi,
+    stabilities,
+    typical,
+)
+
+
+def sign_committee_binary_capacity():
+    """The load at which the replica-symmetric entropy vanishes, signs' effective overlap."""
+    return typical.capacity(Binary(), Sign())
+
+
+def relu_committee_binary_capacity():
+    """The load at which the replica-symmetric entropy vanishes, rectifiers' effective overlap."""
+    return typical.capacity(Binary(), ReLU())
+
+
+def relu_stores_less_than_sign():
+    """The two capacities."""
+    relu, sign = relu_committee_binary_capacity(), sign_committee_binary_capacity()
+    return relu < sign, f"{relu:.5f} against {sign:.5f}"
+
+
+def binary_capacity_below_one():
+    """The capacities of four activations: N weights hold N bits, and a pattern asks for one."""
+    found = [
+        typical.capacity(Binary(), activation)
+        for activation in (Perceptron(), Sign(), ReLU(), Activation(np.tanh))
+    ]
+    return max(found) < 1.0, (
+        f"{listed(found, 4)} for perceptron, sign units, rectifiers, tanh units"
+    )
+
+
+def spherical_perceptron_capacity():
+    """The load at which the replica-symmetric q reaches 1."""
+    return typical.capacity(Spherical(), Perceptron())
+
+
+def relu_committee_spherical_capacity():
+    """The load at which the replica-symmetric q reaches 1."""
+    return typical.capacity(Spherical(), ReLU())
+
+
+def capacity_from_overlap_slope():
+    """The saddle point just below and above that load: perceptron, rectifiers, tanh units."""
+    below, above, loads = [], [], []
+    for activation in (Perceptron(), ReLU(), Activation(np.tanh)):
+        axes = {"weights": Spherical(), "activation": activation}
+        loads.append(2.0 * activation.effective_overlap(1.0).slope)
+        below.append(1.0 - typical.solve(0.999 * loads[-1], **axes).q)
+        with contextlib.suppress(solvers.NotConverged):  # q has reached 1: what is claimed
+            above.append(typical.solve(1.001 * loads[-1], **axes).q)
+    return max(below) < 1e-3 and not above, (
+        f"the formula gives {listed(loads, 4)}; at 0.999 of it 1 - q is "
+        f"{', '.join(f'{gap:.0e}' for gap in below)}, at 1.001 of it there is no saddle point"
+    )
+
+
+def relu_overlap_slope():
+    """(Δ_2 - Δ)/(1-q) at 1 - q = 1e-6."""
+    relu, gap = ReLU(), 1e-6
+    return relu.scale**2 * relu.effective_overlap(1.0 - gap, gap).complement / gap
+
+
+def sign_spherical_capacity_diverges():
+    """The effective overlap at q → 1, and the load at which the saddle point's q reaches 1."""
+    gaps = (1e-6, 1e-8)
+    near, nearer = (Sign().effective_overlap(1.0 - gap, gap).complement for gap in gaps)
+    power = math.log(near / nearer) / math.log(gaps[0] / gaps[1])
+    capacity = typical.capacity(Spherical(), Sign())
+    return abs(power - 0.5) < 1e-3 and capacity == math.inf, (
+        f"Δ_2 - Δ goes as (1-q)^{power:.3f}; the capacity is {capacity}"
+    )
+
+
+def smooth_units_finite_capacity():
+    """The replica-symmetric capacity for the sigmoid and the error function."""
+
+    def sigmoid(x):
+        return 1.0 / (1.0 + np.exp(-x))
+
+    def error_function(x):
+        return 1.0 - 2.0 * gaussian.H(x)
+
+    found = [typical.capacity(Spherical(), Activation(g)) for g in (sigmoid, error_function)]
+    return all(map(math.isfinite, found)), (
+        f"{found[0]:.4f} for the sigmoid, {found[1]:.4f} for the error function"
+    )
+
+
+def sign_committee_spherical_instability():
+    """The load at which the replicon reaches 1."""
+    return typical.instability(Spherical(), Sign())
+
+
+def relu_committee_spherical_instability():
+    """The load at which the replicon reaches 1."""
+    return typical.instability(Spherical(), ReLU())
+
+
+def relu_committee_1rsb_capacity():
+    """The load at which the q1 of one-step replica symmetry breaking reaches 1."""
+    return typical.capacity(Spherical(), ReLU(), ansatz="1RSB")
+
+
+def sign_committee_rs_scaling():
+    """The exact replica-symmetric capacity at K = 101, 1001, 10001, over the square root."""
+    units = np.array([101, 1001, 10001])
+    ratio = finite_committee.rs_capacity(units) / np.sqrt(72.0 * units / math.pi)
+    rest = np.abs(ratio - 1.0)
+    # the first correction is of relative order 1 / sqrt(K)
+    return bool(np.all(rest * np.sqrt(units) < 3.0) and rest[2] < rest[1] < rest[0]), (
+        f"the ratio is {listed(ratio, 4)} at K = 101, 1001, 10001"
+    )
+
+
+@cache
+def _gaps(unit):
+    return [franz_parisi.gap(load, activation=unit) for load in (0.4, 0.6, 0.8)]
+
+
+def committee_solutions_isolated():
+    """The distance below which the Franz-Parisi entropy is negative, at three loads."""
+    edges = {unit: _gaps(unit) for unit in (Perceptron(), ReLU(), Sign())}
+    isolated = all(inner == 0.0 < outer for row in edges.values() for inner, outer in row)
+    growing = all(np.all(np.diff([outer for _, outer in row]) > 0.0) for row in edges.values())
+    words = "; ".join(
+        f"{listed([outer for _, outer in row], 4)} ({type(unit).__name__})"
+        for unit, row in edges.items()
+    )
+    return isolated and growing, f"negative below d = {words} at α = 0.4, 0.6, 0.8"
+
+
+def relu_less_isolated_than_sign():
+    """The distance below which the Franz-Parisi entropy is negative, at α = 0.4, 0.6, 0.8."""
+    relu, sign = ([outer for _, outer in _gaps(unit)] for unit in (ReLU(), Sign()))
+    return all(r < s for r, s in zip(relu, sign, strict=True)), (
+        f"d = {listed(relu, 4)} for rectifiers, {listed(sign, 4)} for sign units"
+    )
+
+
+def relu_spherical_distance_smaller():
+    """The distance of the maximum at α = 1: volumes vanish nowhere, so there is no smallest."""
+    relu, sign = (
+        franz_parisi.distance_of_maximum(1.0, weights=Spherical(), activation=unit)
+        for unit in (ReLU(), Sign())
+    )
+    return relu < sign, (
+        f"typical distances {relu:.4f} for rectifiers, {sign:.4f} for sign units; a smallest "
+        "distance is not defined, since the volume is positive at every distance"
+    )
+
+
+def typical_stabilities_peak_at_zero():
+    """The density of stabilities on a grid, at load 0.4, for binary and spherical weights."""
+    found = []
+    for weights in (Binary(), Spherical()):
+        for unit in (Perceptron(), ReLU(), Sign()):
+            grid = np.linspace(1e-6, 4.0, 400) * unit.scale
+            density = stabilities.density(grid, 0.4, weights=weights, activation=unit)
+            found.append(bool(np.argmax(density) == 0))
+    state = typical.solve(0.4, Binary(), ReLU(), Margin(0.0))
+    return all(found), (
+        f"largest next to 0 in {sum(found)} of {len(found)} cases at α = 0.4; with rectifiers and "
+        f"binary weights it is {state.margin_density:.3f} there"
+    )

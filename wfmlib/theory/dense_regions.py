@@ -1,0 +1,447 @@
+"""Where the surroundings of typical solutions change character, in the distance and in the margin.
+
+As the reference's margin grows from the margin that is counted, the local entropy, positive very
+close to the reference, first has a gap where it is negative, then a dip, then grows monotonically
+up to its maximum. Each change is a condition on the curve: ``phi = 0``  [eq-fp-gap],
+``phi = phi' = 0``  [eq-fp-no-gap], ``phi' = phi'' = 0``  [eq-fp-monotonic]. The last two are
+solved as roots, in the margin or the load, of the lowest value that phi or phi' takes near the
+reference.
+The names are public in `franz_parisi`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from scipy import optimize
+
+from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.theory.activations import Perceptron
+from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load, checked_margin
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.surroundings import Surroundings
+from wfmlib.theory.thresholds import capacity, each, max_margin
+from wfmlib.theory.weights import Binary
+
+# At distance d a pattern's field on a solution differs from that on the reference by
+# sqrt(1 - c(t1)^2) or so. Dips lie where this is of the order of the difference of the margins:
+# here in units of it, with their number.
+REACHES = np.geomspace(0.04, 6.0, 16).tolist()
+NARROW = 1.15  # factor between the reaches that are tried next to a known dip
+FAR = math.log(0.5)
+STEP = 0.25  # in the logarithm of the distance
+
+
+# ------------------------------------------------------------------------------------------------
+# Distances, at given margins
+# ------------------------------------------------------------------------------------------------
+
+
+def distance_of_maximum(
+    alpha, *, weights=Binary(), activation=Perceptron(), reference=Margin(0.0), margin=0.0
+):
+    """Return the distance at which the local entropy around a typical reference is largest.
+
+    It is the typical distance between solutions of the two margins: there ``t1 = t0``, a counted
+    solution is as close to its reference as to any other  [eq-fp-maximum].
+
+    Parameters
+    ----------
+    alpha : float
+        Load, patterns per weight.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+    reference : Margin
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    float
+        ``(1 - t0) / 2``; for binary weights the fraction that differs.
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `franz_parisi.solve`.
+
+    Examples
+    --------
+    >>> from wfmlib.theory import typical
+    >>> round(distance_of_maximum(0.5, reference=Margin(typical.max_margin(0.5))), 5)
+    0.2849
+    """
+    return math.exp(Profile(alpha, activation, reference, margin, weights).top())
+
+
+def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
+    """Return the distances between which typical references have no solutions, binary weights.
+
+    Parameters
+    ----------
+    alpha : float
+        Load, patterns per weight.
+    activation : Perceptron, Sign, ReLU or Activation
+    reference : Margin
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    inner, outer : float
+        Where the local entropy vanishes  [eq-fp-gap]; between them it is negative. `inner` is 0
+        where the reference's margin does not exceed the margin that is counted: such a reference
+        is isolated. NaN, NaN where the local entropy is positive all the way to its maximum.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `franz_parisi.solve`.
+    NotConverged
+        As `franz_parisi.solve`. So where the two margins are close, and replica symmetry fails
+        before the inner edge.
+
+    Examples
+    --------
+    >>> inner, outer = gap(0.5, reference=Margin(0.02))
+    >>> round(inner, 6), round(outer, 6)
+    (0.000118, 0.003434)
+    """
+    profile = Profile(alpha, activation, reference, margin)
+    top = profile.top()
+    if profile.at(top).local_entropy < 0.0:
+        raise NotConverged(
+            Report(False, 0.0, 1, "there are no solutions of that margin at any distance"), None
+        )
+
+    def height(place):
+        return profile.at(place).local_entropy
+
+    if profile.difference <= 0.0:
+        return 0.0, math.exp(_descend(height, top))
+    bottom, lowest = _Scan("local_entropy")(profile)
+    if not lowest < 0.0:
+        return math.nan, math.nan
+    outer = optimize.brentq(height, bottom, top, xtol=1e-13)
+    return math.exp(_descend(height, bottom)), math.exp(outer)
+
+
+def _descend(height, place):
+    """Return the next zero below, in short steps: the branch may end not far behind it."""
+    sign = math.copysign(1.0, height(place))
+    while sign * height(place - STEP) > 0.0:
+        place -= STEP
+    return optimize.brentq(height, place - STEP, place, xtol=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------
+# Margins of the reference, at a given load
+# ------------------------------------------------------------------------------------------------
+
+
+def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
+    """Return the least reference margin around which there are solutions at every distance.
+
+    P3's kappa_min: there the local entropy touches zero at its dip  [eq-fp-no-gap].
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Load, patterns per weight, 1e-7 or above.
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        Also above the load (see `gapless_threshold`) from which on even references of the largest
+        margin have a gap.
+
+    Notes
+    -----
+    Binary weights. Source: P3, letter, Fig. 3.
+    """
+    return each(_Margin("local_entropy", activation, margin), "alpha", alpha)
+
+
+def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
+    """Return the least reference margin around which the local entropy grows up to its maximum.
+
+    P3's kappa_u: there the curve has a horizontal point of inflection  [eq-fp-monotonic].
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Load, patterns per weight, 1e-7 or above.
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `margin_no_gap`, with `dense_threshold`.
+
+    Notes
+    -----
+    Binary weights. Source: P3, letter, Fig. 3.
+    """
+    return each(_Margin("derivative", activation, margin), "alpha", alpha)
+
+
+class _Margin:
+    """Finds the margin at which a quantity's lowest value near the reference vanishes.
+
+    Called with one load after the other; it begins where it found the last one.
+    """
+
+    def __init__(self, quantity, activation, margin):
+        _, self.activation, counted = checked(Binary(), activation, checked_margin(margin))
+        self.kappa = counted.kappa
+        self.scan = _Scan(quantity)
+        self.last = None
+
+    def __call__(self, alpha):
+        alpha = checked_load(alpha, LEAST_LOAD)
+        largest = max_margin(alpha, Binary(), self.activation)
+        if not largest > self.kappa:
+            raise ValueError(
+                f"margin must be below the largest one, {largest:.6g} at alpha = {alpha:.6g}, "
+                f"got {self.kappa}"
+            )
+
+        def lowest(log_difference):
+            reference = Margin(min(self.kappa + math.exp(log_difference), largest))
+            return self.scan(Profile(alpha, self.activation, reference, self.kappa))[1]
+
+        top = math.log(largest - self.kappa)
+        guess = math.log(0.08 * alpha * self.activation.scale) if self.last is None else self.last
+        start = min(guess, top)
+        limit = start - 30.0 if lowest(start) > 0.0 else top
+        try:
+            self.last, _ = first_root(lowest, start, limit, step=0.3, tolerance=1e-9)
+        except NotConverged:
+            name = {"local_entropy": "gapless_threshold", "derivative": "dense_threshold"}
+            raise ValueError(
+                f"alpha must be below {name[self.scan.quantity]}: above it even the surroundings "
+                f"of solutions of the largest margin have a dip; got {alpha:.6g}"
+            ) from None
+        return self.kappa + math.exp(self.last)
+
+
+# ------------------------------------------------------------------------------------------------
+# Loads, around references of the largest margin
+# ------------------------------------------------------------------------------------------------
+
+
+def dense_threshold(*, activation=Perceptron(), margin=0.0):
+    """Return the load up to which references of the largest margin lie in a dense region.
+
+    P3's alpha'_u, where `margin_monotonic` meets the largest margin: above it the local entropy
+    around typical solutions of every margin stops growing at a short distance
+    [eq-dense-threshold].
+
+    Parameters
+    ----------
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        If there is no such load between a third of the capacity and the capacity.
+
+    Notes
+    -----
+    Binary weights. Source: P3, letter, Fig. 4; SM, Figs. 6 and 7.
+
+    Examples
+    --------
+    >>> round(dense_threshold(), 4)
+    0.7291
+    """
+    return _load(activation, margin, "derivative")
+
+
+def gapless_threshold(*, activation=Perceptron(), margin=0.0):
+    """Return the load up to which there are solutions at all distances from those of most margin.
+
+    There `margin_no_gap` meets the largest margin. It lies above `dense_threshold`.
+
+    Parameters
+    ----------
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `dense_threshold`.
+    """
+    return _load(activation, margin, "local_entropy")
+
+
+def _load(activation, margin, quantity):
+    _, _, counted = checked(Binary(), activation, checked_margin(margin))
+    end = capacity(Binary(), activation, counted.kappa)
+
+    return load_of_dip(
+        quantity,
+        lambda alpha: Margin(max_margin(alpha, Binary(), activation)),
+        lambda alpha, reference: Profile(alpha, activation, reference, counted.kappa),
+        end,
+    )
+
+
+def load_of_dip(quantity, reference, profile, end):
+    """Return the load at which a quantity's lowest value around a reference turns negative."""
+    scan = _Scan(quantity)
+
+    def lowest(alpha):
+        return scan(profile(alpha, reference(alpha)))[1]
+
+    return first_root(lowest, end / 3.0, end * (1.0 - 1e-6), step=end / 8.0, tolerance=1e-11)[0]
+
+
+# ------------------------------------------------------------------------------------------------
+# The curve, against the logarithm of the distance
+# ------------------------------------------------------------------------------------------------
+
+
+class Profile:
+    """The local entropy around one reference; `place` is the logarithm of the distance."""
+
+    def __init__(self, alpha, activation, reference, margin, weights=Binary(), planted=False):
+        self.case = Surroundings(alpha, weights, activation, reference, margin, planted)
+        self.activation = activation
+        self.difference = (reference.kappa - self.case.constraint.kappa) / activation.scale
+        self.states = {}
+
+    def at(self, place):
+        """Return the saddle point, found from the nearest one that is known."""
+        start = self.case.start
+        if self.states:
+            start = self.states[min(self.states, key=lambda known: abs(known - place))]
+        distance = min(math.exp(place), 0.5)
+        self.states[place] = self.case.solve_from(distance, start)
+        return self.case.at(distance, self.states[place])
+
+    def top(self):
+        """Return the place of the maximum."""
+
+        def nearness(place):
+            at = self.at(place)
+            return at.t1 - at.t0
+
+        return first_root(nearness, FAR, -30.0, step=0.3)[0]
+
+    def place(self, reach):
+        """Return where the fields on reference and counted solutions differ by as much.
+
+        None beyond the typical distance of references, or if there is no such place.
+        """
+
+        def spread(place):
+            gap = self.activation._effective(1.0 - 2.0 * math.exp(place), 2.0 * math.exp(place))
+            return 0.5 * math.log((2.0 - gap.complement) * gap.complement)
+
+        target = math.log(self.difference / reach)
+        far = math.log(0.5 * self.case.reference.complement)
+        if target >= spread(far):
+            return None
+        return optimize.brentq(lambda x: spread(x) - target, -80.0, far, xtol=1e-3)
+
+
+class _Scan:
+    """Finds the lowest minimum of a quantity between the reference and the maximum.
+
+    It remembers where it found the last one, in units of REACHES, and looks there first.
+    """
+
+    def __init__(self, quantity):
+        self.quantity = quantity
+        self.last = None
+
+    def __call__(self, profile):
+        """Return where the minimum is, and the value; infinite where there is none.
+
+        A minimum next to a failure of replica symmetry is returned as it was seen.
+        """
+
+        @cache
+        def value(place):
+            if place is None:
+                return math.nan
+            try:
+                return getattr(profile.at(place), self.quantity)
+            except NotConverged:
+                return math.inf
+
+        @cache
+        def seen(reach):
+            return value(profile.place(reach))
+
+        reaches = self._near(seen) or _dip(seen, REACHES)
+        if reaches is None:
+            return math.nan, math.inf
+        self.last = reaches[1]
+        places = [profile.place(reach) for reach in reaches]
+        if not all(map(math.isfinite, map(seen, reaches))):
+            return places[1], seen(reaches[1])
+        lowest = optimize.minimize_scalar(value, bracket=places[::-1], tol=3e-6)
+        return lowest.x, lowest.fun
+
+    def _near(self, seen):
+        """Return three reaches around the last dip, the middle one lowest, if it is near."""
+        if self.last is None:
+            return None
+        middle = self.last
+        for _ in range(4):
+            three = middle / NARROW, middle, middle * NARROW
+            values = [seen(reach) for reach in three]
+            if not all(map(math.isfinite, values)):
+                return None
+            if values[1] <= min(values):
+                return three
+            middle = three[int(np.argmin(values))]
+        return None
+
+
+def _dip(seen, reaches):
+    """Return three successive reaches, the middle one lowest of all such."""
+    values = [seen(reach) for reach in reaches]
+    dips = [
+        k
+        for k in range(1, len(reaches) - 1)
+        if math.isfinite(values[k]) and values[k - 1] >= values[k] <= values[k + 1]
+    ]
+    if not dips:
+        return None
+    best = min(dips, key=lambda k: values[k])
+    return tuple(reaches[best - 1 : best + 2])

@@ -1,0 +1,375 @@
+"""The Franz-Parisi potential: how many solutions surround a typical one, at every distance.
+
+Replica symmetry throughout. For binary weights a negative local entropy says that a typical
+reference has no solution at that distance: the branch is still followed, as P2 and P3 do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from wfmlib import _validate
+from wfmlib.solvers import Report, continuation
+from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
+from wfmlib.theory.axes import WEIGHTS
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.dense_regions import (
+    dense_threshold,
+    distance_of_maximum,
+    gap,
+    gapless_threshold,
+    margin_monotonic,
+    margin_no_gap,
+)
+from wfmlib.theory.surroundings import Surroundings
+from wfmlib.theory.weights import Binary, Spherical
+
+__all__ = [
+    "Curve",
+    "Point",
+    "curve",
+    "dense_threshold",
+    "distance_of_maximum",
+    "gap",
+    "gapless_threshold",
+    "geometric_bound",
+    "local_entropy",
+    "margin_monotonic",
+    "margin_no_gap",
+    "solve",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# One distance
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """The surroundings of a typical reference at one distance.
+
+    Attributes
+    ----------
+    distance : float
+        Between the reference and the solutions counted, ``(1 - overlap) / 2``.
+    alpha : float
+        Load: patterns per weight.
+    weights, activation : Binary or Spherical; Perceptron, Sign, ReLU or Activation
+        The device.
+    reference, constraint : Margin
+        Margins of the reference and of the solutions counted.
+    local_entropy : float
+        Logarithm of the number (Binary) or volume (Spherical) of solutions at that distance, in
+        nats per weight  [eq-franz-parisi]. Negative for binary weights: there are none.
+    bound : float
+        The same for all configurations at that distance  [eq-geometric-bound].
+    slope : float
+        Derivative of `local_entropy` with respect to the distance  [eq-fp-slope].
+    p, t0 : float
+        Overlaps of a counted solution with another one and with another reference.
+    replicon : float
+        RS is stable for the counted solutions while it is below 1  [eq-fp-replicon].
+    report : Report
+        Residual: relative error of the conjugates.
+    """
+
+    distance: float
+    alpha: float
+    weights: Binary | Spherical
+    activation: Perceptron | Sign | ReLU | Activation
+    reference: Margin
+    constraint: Margin
+    local_entropy: float
+    bound: float
+    slope: float
+    p: float
+    t0: float
+    replicon: float
+    report: Report = field(compare=False)
+
+    @property
+    def normalised(self):
+        """Logarithm of the fraction of configurations that are solutions, per weight."""
+        return self.local_entropy - self.bound
+
+    def __repr__(self):
+        stable = "stable" if self.replicon < 1.0 else "unstable"
+        return (
+            f"Point(distance={self.distance:g}, alpha={self.alpha:g}, {self.weights}, "
+            f"{self.activation}, reference={self.reference}, {self.constraint})\n"
+            f"  local_entropy  {self.local_entropy:.10g} nats per weight\n"
+            f"  bound          {self.bound:.10g}\n"
+            f"  slope          {self.slope:.10g}\n"
+            f"  p, t0          {self.p:.10g}, {self.t0:.10g}\n"
+            f"  replicon       {self.replicon:.10g} (RS {stable})"
+        )
+
+
+def solve(
+    distance,
+    alpha,
+    *,
+    weights=Binary(),
+    activation=Perceptron(),
+    reference=Margin(0.0),
+    margin=0.0,
+):
+    """Solve for the solutions at one distance from a typical reference.
+
+    Parameters
+    ----------
+    distance : float
+        ``(1 - overlap) / 2`` between reference and counted solution, above 0, up to 1/2: the
+        fraction of weights that differ, for binary ones.
+    alpha : float
+        Load, patterns per weight; not negative.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation
+    reference : Margin
+        What the reference satisfies: typical solutions of that margin. Up to `max_margin`.
+    margin : float
+        What the counted solutions satisfy.
+
+    Returns
+    -------
+    Point
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        Also if there are no typical solutions of the reference's margin.
+    NotConverged
+        Where the equations have no solution: around a reference of the same margin, below some
+        small distance. Replica symmetry fails there before (see `Point.replicon`).
+
+    Notes
+    -----
+    The saddle point is found by Anderson's iteration to 1e-11, and it is the only one: from
+    whatever start, the same is reached.
+
+    Source: P3, equations B12-B13; P2, appendix C.
+
+    Examples
+    --------
+    >>> point = solve(0.1, 0.5, reference=Margin(0.2))
+    >>> round(point.local_entropy, 4), round(point.slope, 4)
+    (0.2023, 1.1775)
+    """
+    case = Surroundings(alpha, weights, activation, reference, margin)
+    distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
+    state, report = case.solve(distance, case.start)
+    return Point(
+        alpha=case.alpha,
+        weights=weights,
+        activation=activation,
+        reference=reference,
+        constraint=case.constraint,
+        report=report,
+        **_observables(case.at(distance, state)),
+    )
+
+
+def _observables(at):
+    return {
+        "distance": float(at.distance),
+        "local_entropy": float(at.local_entropy),
+        "bound": float(at.bound),
+        "slope": float(at.derivative),
+        "p": float(at.p),
+        "t0": float(at.t0),
+        "replicon": float(at.replicon),
+    }
+
+
+# ------------------------------------------------------------------------------------------------
+# Many distances
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The surroundings of a typical reference at many distances, arrays of one shape.
+
+    Attributes
+    ----------
+    distance, local_entropy, bound, slope, p, t0, replicon : ndarray
+        As in `Point`; NaN where there is no saddle point. At distance 0 only `local_entropy` and
+        `bound` have a meaning.
+    converged : ndarray of bool
+        Whether there is one.
+    """
+
+    distance: np.ndarray
+    local_entropy: np.ndarray
+    bound: np.ndarray
+    slope: np.ndarray
+    p: np.ndarray
+    t0: np.ndarray
+    replicon: np.ndarray
+    converged: np.ndarray
+
+    @property
+    def normalised(self):
+        """Logarithm of the fraction of configurations that are solutions, per weight."""
+        return self.local_entropy - self.bound
+
+
+def curve(
+    distance,
+    alpha,
+    *,
+    weights=Binary(),
+    activation=Perceptron(),
+    reference=Margin(0.0),
+    margin=0.0,
+):
+    """Solve at many distances from a typical reference, each the start of the next smaller one.
+
+    Parameters
+    ----------
+    distance : array_like
+        From 0 to 1/2, in any order.
+    alpha, weights, activation, reference, margin
+        As `solve`.
+
+    Returns
+    -------
+    Curve
+        Arrays of the shape of `distance`, with NaN and ``converged = False`` where there is no
+        saddle point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+
+    Notes
+    -----
+    At distance 0 there is but the reference itself: for binary weights the local entropy is 0 if
+    the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
+    volume vanishes, ``-inf``.
+    """
+    return along(distance, Surroundings(alpha, weights, activation, reference, margin))
+
+
+def along(distance, case):
+    """Return the `Curve` of surroundings that are set up already."""
+    weights = case.axes[0]
+    distances = checked_distances(distance)
+    order = np.argsort(-distances, axis=None)
+    order = order[distances.flat[order] > 0.0]
+    path = distances.flat[order]
+    states, reached = continuation(case.follow(), path, case.start, failed="nan")
+    columns = {f.name: np.full(distances.size, np.nan) for f in fields(Curve)[:-1]}
+    converged = np.ones(distances.size, dtype=bool)
+    converged[order] = reached
+    columns["distance"][:] = distances.flat
+    columns["bound"][:] = weights.bound(distances).flat
+    columns["local_entropy"][distances.flat == 0.0] = case.at_reference
+    for place, d, state, found in zip(order, path, states, reached, strict=True):
+        if found:
+            for name, value in _observables(case.at(d, state)).items():
+                columns[name][place] = value
+    shaped = {name: column.reshape(distances.shape) for name, column in columns.items()}
+    return Curve(converged=converged.reshape(distances.shape), **shaped)
+
+
+def local_entropy(
+    distance,
+    alpha,
+    *,
+    weights=Binary(),
+    activation=Perceptron(),
+    reference=Margin(0.0),
+    margin=0.0,
+):
+    """Return the local entropy around a typical reference, not normalised  [eq-franz-parisi].
+
+    Parameters
+    ----------
+    distance : float or array_like
+        From 0 to 1/2.
+    alpha, weights, activation, reference, margin
+        As `solve`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `distance`, in nats per weight. At distance 0: see `curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, for a single distance. In an array NaN is left there, with a RuntimeWarning.
+
+    Examples
+    --------
+    >>> round(local_entropy(0.1, 0.5), 4)
+    0.1647
+    """
+    return heights(distance, Surroundings(alpha, weights, activation, reference, margin))
+
+
+def heights(distance, case):
+    """Return the local entropy of surroundings that are set up already; warn of NaN in arrays."""
+    if np.ndim(distance) == 0:
+        if checked_distances(distance) == 0.0:
+            return case.at_reference
+        state, _ = case.solve(float(distance), case.start)
+        return float(case.at(float(distance), state).local_entropy)
+    found = along(distance, case)
+    if not np.all(found.converged):
+        largest = np.max(found.distance[~found.converged])
+        warnings.warn(
+            f"no replica-symmetric saddle point at {np.sum(~found.converged)} of "
+            f"{found.distance.size} distances, the largest {largest:.6g}: NaN there",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return found.local_entropy
+
+
+def geometric_bound(distance, weights=Binary()):
+    """Return the entropy of all configurations at a distance  [eq-geometric-bound].
+
+    It is what `local_entropy` is at load 0, and an upper bound at every load.
+
+    Parameters
+    ----------
+    distance : float or array_like
+        From 0 to 1/2.
+    weights : Binary or Spherical
+
+    Returns
+    -------
+    float or ndarray
+        ``-d ln d - (1 - d) ln(1 - d)`` (Binary), or ``[ln(4 d (1 - d)) + ln(2 pi e)] / 2``
+        (Spherical), in nats per weight.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    """
+    _validate.member("weights", weights, WEIGHTS)
+    bound = weights.bound(checked_distances(distance))
+    return float(bound) if np.ndim(distance) == 0 else bound
+
+
+def checked_distances(distance):
+    """Return distances as an array after checking them."""
+    distances = _validate.reals("distance", distance)
+    good = (distances >= 0.0) & (distances <= 0.5)
+    if not np.all(good):
+        raise ValueError(
+            f"distance must be finite and from 0 to 0.5 (half of the weights differ), got "
+            f"{float(distances[~good].flat[0])}"
+        )
+    return distances

@@ -1,0 +1,158 @@
+"""The surroundings of a reference: everything but the distance, and the solver at a distance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from wfmlib import _validate
+from wfmlib.solvers import NotConverged, Report, fixed_point
+from wfmlib.theory import thresholds, typical
+from wfmlib.theory.axes import checked, checked_load, checked_margin
+from wfmlib.theory.constrained import FREE, Constrained, Reference
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.replica_symmetric import Stationary
+
+TOLERANCE = 1e-11
+# What rounding may leave where the fields on reference and counted solutions become one and the
+# same (margins equal or nearly so, at the typical distance). The local entropy is stationary: its
+# error is of the order of the square.
+ROUNDING = 1e-8
+# Logarithm of p_hat beyond which the counted solutions collapse upon each other, and the iteration
+# runs away: replica symmetry has failed before.
+LARGEST = 12.0
+
+
+class Surroundings:
+    """Solutions of one margin around a reference of another.
+
+    Parameters
+    ----------
+    alpha : float
+    weights, activation
+        The axes.
+    reference : Margin
+        Margin of the reference.
+    margin : float
+        Margin of the counted solutions.
+    planted : bool
+        Whether the patterns were drawn for the reference, or the reference among the solutions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; also if there are no
+        typical solutions of the reference's margin.
+    """
+
+    def __init__(self, alpha, weights, activation, reference, margin, planted=False):
+        self.alpha = checked_load(alpha)
+        _validate.member("reference", reference, (Margin,))
+        self.constraint = checked_margin(margin)
+        checked(weights, activation, reference)
+        checked(weights, activation, self.constraint)
+        self.axes = weights, activation, self.constraint
+        if planted or self.alpha == 0.0:
+            state = Stationary(0.0, weights, activation, reference)
+        else:
+            state = _typical(self.alpha, weights, activation, reference)
+        self.reference = Reference(state, self.alpha)
+        self.equal = reference.kappa == self.constraint.kappa
+        counts_itself = weights.discrete and reference.kappa >= self.constraint.kappa
+        self.at_reference = 0.0 if counts_itself else -math.inf  # local entropy at distance 0
+
+    @property
+    def start(self):
+        """Conjugates to begin with: of order one at the distances that matter."""
+        return np.array([0.0] if self.reference.planted else [0.0, 0.5])
+
+    def at(self, distance, state):
+        """Return the turn of the loop that begins at `state`, ``(ln p_hat, r)``."""
+        correlation = 0.0 if self.reference.planted else min(max(state[1], 0.0), 1.0)
+        return Constrained(distance, math.exp(state[0]), correlation, self.reference, *self.axes)
+
+    def solve(self, distance, start):
+        """Return the saddle point's state at a distance, and the report; or NotConverged."""
+        away = []
+
+        def image(state):
+            outside = np.full_like(state, np.nan)
+            if state[0] > LARGEST:
+                away.append(state)
+                if len(away) == 3:
+                    report = Report(False, math.inf, 3, "two counted solutions become one")
+                    raise NotConverged(report, state)
+                return outside
+            p_hat, correlation = self.at(distance, state).image()
+            if not math.isfinite(p_hat) or not math.isfinite(correlation):
+                return outside
+            if p_hat <= FREE:  # the correlation of a field that is not there stays as it is
+                return np.array([math.log(FREE), *state[1:]])
+            if self.reference.planted:
+                return np.array([math.log(p_hat)])
+            return np.array([math.log(p_hat), min(correlation, 1.0)])
+
+        try:
+            return fixed_point(image, start, tolerance=TOLERANCE, max_iterations=60)
+        except NotConverged as failure:
+            if failure.residual < ROUNDING:
+                message = f"fixed point within {failure.residual:.1g}, which is rounding"
+                return failure.state, replace(failure.report, converged=True, message=message)
+            message = (
+                f"no replica-symmetric saddle point was found at distance = {distance:.6g}, "
+                f"alpha = {self.alpha:.6g} ({failure}); around references whose margin is equal "
+                "or close to the margin that is counted, the branch ends at a small distance, "
+                "after it has lost stability"
+            )
+            report = Report(False, failure.residual, failure.report.iterations, message)
+            raise NotConverged(report, failure.state) from None
+
+    def solve_from(self, distance, start):
+        """Return the saddle point's state from a guess, or where that fails from `start`."""
+        try:
+            return self.solve(distance, start)[0]
+        except NotConverged:
+            return self.solve(distance, self.start)[0]
+
+    def follow(self):
+        """Return a solver for `continuation`, which starts where the last two points lead."""
+        seen, lost = [], []
+
+        def step(distance, start):
+            if lost and self.equal:  # below the end of the branch there is nothing
+                raise lost[0]
+            place = math.log(distance)
+            if len(seen) == 2 and seen[1][0] != seen[0][0]:
+                (before, old), (last, new) = seen
+                stride = max(-2.0, min((place - last) / (last - before), 2.0))
+                start = new + stride * (new - old)
+                start[0] = min(start[0], LARGEST - 1.0)
+                start[1:] = np.clip(start[1:], 0.0, 1.0)
+            try:
+                state = self.solve_from(distance, start)
+            except NotConverged as failure:
+                lost.append(failure)
+                raise
+            seen.append((place, state))
+            del seen[:-2]
+            return state
+
+        return step
+
+
+def _typical(alpha, weights, activation, reference):
+    """Return the saddle point of typical solutions; ValueError where there are none."""
+    try:
+        state = typical.solve(alpha, weights, activation, reference)
+        empty = weights.discrete and state.entropy < -1e-9
+    except NotConverged:
+        empty = True
+    if empty:
+        largest = thresholds.max_margin(alpha, weights, activation)
+        raise ValueError(
+            f"reference must have a margin of at most {largest:.10g}: at alpha = {alpha:g} there "
+            f"are no solutions of a larger one (see typical.max_margin), got {reference}"
+        )
+    return Stationary(state.q_hat, weights, activation, reference)

@@ -1,0 +1,368 @@
+"""A rule behind the labels: students of a teacher with binary weights.
+
+Draw the teacher first, then patterns with the labels that it gives (and, with a margin, those
+patterns only that it labels with that margin). The teacher is then one of the solutions, planted
+among them, and it is like every other one: what a student knows of the teacher is what it knows of
+another student drawn at random, ``R = q`` (Nishimori's identity, the Bayes-optimal case). It is
+the replica calculation of `typical` at n -> 1 replicas instead of n -> 0: averages over patterns
+are weighted with the number of solutions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from wfmlib import _validate, gaussian
+from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
+from wfmlib.theory.axes import checked, checked_load, checked_margin
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.dense_regions import Profile, load_of_dip
+from wfmlib.theory.franz_parisi import along, heights
+from wfmlib.theory.replica_symmetric import Stationary
+from wfmlib.theory.surroundings import Surroundings
+from wfmlib.theory.thresholds import each
+from wfmlib.theory.weights import Binary, Entropic
+
+__all__ = [
+    "Learned",
+    "curve",
+    "dense_threshold",
+    "generalisation_error",
+    "local_entropy",
+    "max_margin",
+    "perfect_learning",
+    "solve",
+]
+
+LAST = 4.0  # logarithm of q_hat: there 1 - q is 1e-12
+LEAST_LOAD = 0.05  # of which the largest margin is looked for, below
+LARGEST_MARGIN = 12.0  # in units of the activation's scale
+
+
+# ------------------------------------------------------------------------------------------------
+# Typical students
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a typical student of a binary teacher has learned.
+
+    Attributes
+    ----------
+    alpha : float
+        Load: patterns per weight.
+    activation : Perceptron, Sign, ReLU or Activation
+    constraint : Margin
+        The margin with which the teacher labels, and that students reach.
+    q, q_hat : float
+        Overlap between two students, and between student and teacher; and its conjugate, infinite
+        where q is 1.
+    entropy : float
+        Logarithm of the number of students, in nats per weight; 0 where only the teacher is left.
+    generalisation_error : float or None
+        Probability that a student labels a new pattern otherwise than the teacher. For the
+        perceptron; None for committees.
+    report : Report
+    """
+
+    alpha: float
+    activation: Perceptron | Sign | ReLU | Activation
+    constraint: Margin
+    q: float
+    q_hat: float
+    entropy: float
+    generalisation_error: float | None
+    report: Report = field(compare=False)
+
+
+class _Students(Binary):
+    """Binary weights seen from the teacher's: its +1 adds q_hat to the field on a student's."""
+
+    def entropic(self, q_hat):
+        """Return the entropic side of the saddle point  [eq-planted-entropy]."""
+        width = math.sqrt(q_hat)
+        x, weight = gaussian.grid((-width, 1.0 / max(width, 0.5)))
+        field = width * x + q_hat
+        decay = np.exp(-2.0 * np.abs(field))
+        variance = 4.0 * decay / (1.0 + decay) ** 2
+        complement = weight @ (np.where(field > 0.0, 2.0 * decay, 2.0) / (1.0 + decay))
+        q = weight @ np.tanh(field)
+        log_2cosh = weight @ (np.abs(field) + np.log1p(decay))
+        term = log_2cosh - 0.5 * q_hat * (1.0 + q)
+        return Entropic(q, complement, term, weight @ variance**2)
+
+
+class _Planted(Stationary):
+    """The saddle point of n -> 1 replicas: a pattern's fields are weighted with ``e^f``."""
+
+    def __init__(self, q_hat, weights, activation, constraint):
+        super().__init__(q_hat, _Students(), activation, constraint)
+
+    @cached_property
+    def _fields(self):
+        omega, weight = Stationary._fields.func(self)
+        log_weight = self.constraint.log_weight(omega, self.overlap.complement)
+        weight = weight * np.exp(log_weight - np.max(log_weight))
+        return omega, weight / np.sum(weight)
+
+
+def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
+    """Solve for the typical students of a teacher with binary weights.
+
+    Parameters
+    ----------
+    alpha : float
+        Load, patterns per weight; not negative.
+    activation : Perceptron, Sign, ReLU or Activation
+        Of teacher and students.
+    constraint : Margin
+        With which the teacher labels its patterns, and that students reach.
+
+    Returns
+    -------
+    Learned
+        The teacher alone, ``q = 1`` and entropy 0, above `perfect_learning`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+
+    Notes
+    -----
+    Up to the load where their entropy vanishes  [eq-planted-entropy], students are exponentially
+    many, with the smallest q that solves ``q_hat = alpha c'(q) E f'^2``; beyond it the saddle
+    point describes no student but the teacher  (a first-order transition).
+
+    Examples
+    --------
+    >>> learned = solve(1.0)
+    >>> round(learned.q, 4), round(learned.generalisation_error, 4)
+    (0.6771, 0.2632)
+    """
+    alpha = checked_load(alpha)
+    axes = checked(Binary(), activation, constraint)
+    at, report = _at_load(alpha, axes)
+    q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
+    if entropy < 0.0:
+        q, q_hat, entropy = 1.0, math.inf, 0.0
+    error = generalisation_error(q) if isinstance(activation, Perceptron) else None
+    return Learned(
+        alpha, activation, constraint, float(q), float(q_hat), float(entropy), error, report
+    )
+
+
+def _at_load(alpha, axes):
+    """Return the saddle point of smallest q at a load, None past the last one; and the report."""
+    free = _Planted(0.0, *axes)
+    below = alpha * free.overlap.slope * free.force
+    if below < 1e-30:
+        return free, Report(True, 0.0, 1, "q_hat is proportional to the load")
+
+    def excess(log_q_hat):
+        return math.log(_Planted(math.exp(log_q_hat), *axes).alpha / alpha)
+
+    try:
+        root, report = first_root(excess, math.log(below) - 1e-3, LAST, step=0.2)
+    except NotConverged as failure:
+        message = "no saddle point with q below 1: the teacher is the only solution"
+        return None, Report(True, 0.0, failure.report.iterations, message)
+    return _Planted(math.exp(root), *axes), report
+
+
+def generalisation_error(overlap):
+    """Return how often two perceptrons disagree, ``arccos(R) / pi``  [eq-generalisation].
+
+    Parameters
+    ----------
+    overlap : float or array_like
+        R, from -1 to 1.
+
+    Returns
+    -------
+    float or ndarray
+        Probability, of the shape of `overlap`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `overlap` holds anything but numbers from -1 to 1.
+    """
+    overlaps = _validate.reals("overlap", overlap)
+    if not np.all(np.abs(overlaps) <= 1.0):
+        raise ValueError(f"overlap must be from -1 to 1, got {overlap!r}")
+    error = np.arccos(overlaps) / np.pi
+    return float(error) if np.ndim(overlap) == 0 else error
+
+
+def perfect_learning(activation=Perceptron(), margin=0.0):
+    """Return the load above which the teacher is the only solution: the entropy vanishes.
+
+    Parameters
+    ----------
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float or array_like
+        With which the teacher labels its patterns.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `margin`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+
+    Examples
+    --------
+    >>> round(perfect_learning(), 3)
+    1.245
+    """
+
+    def one(margin):
+        return _perfect_learning(checked(Binary(), activation, checked_margin(margin)))
+
+    return each(one, "margin", margin)
+
+
+def _perfect_learning(axes):
+    def entropy(log_q_hat):
+        return _Planted(math.exp(log_q_hat), *axes).entropy
+
+    root, _ = first_root(entropy, -4.0, LAST, step=0.1)
+    return float(_Planted(math.exp(root), *axes).alpha)
+
+
+def max_margin(alpha, activation=Perceptron()):
+    """Return the largest margin of a teacher that still has students besides itself.
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Load, patterns per weight, from 0.05 up to the `perfect_learning` of margin 0.
+    activation : Perceptron, Sign, ReLU or Activation
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`: `perfect_learning` at it is `alpha`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    """
+    last = _perfect_learning(checked(Binary(), activation, Margin(0.0)))
+    scale = activation.scale
+
+    def one(alpha):
+        alpha = _validate.real("alpha", alpha, LEAST_LOAD, last)
+
+        def excess(kappa):
+            axes = Binary(), activation, Margin(kappa * scale)
+            return math.log(_perfect_learning(axes) / alpha)
+
+        return first_root(excess, 0.0, LARGEST_MARGIN, step=0.2)[0] * scale
+
+    return each(one, "alpha", alpha)
+
+
+# ------------------------------------------------------------------------------------------------
+# What surrounds the teacher
+# ------------------------------------------------------------------------------------------------
+
+
+def curve(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
+    """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
+
+    The teacher is a typical solution, so that this is the Franz-Parisi potential of Bayes-optimal
+    students. There are no other references, and the equations of `franz_parisi` hold with
+    ``q = t0 = 0``.
+
+    Parameters
+    ----------
+    distance : array_like
+        From 0 to 1/2, in any order.
+    alpha : float
+        Load, patterns per weight; not negative.
+    activation : Perceptron, Sign, ReLU or Activation
+    reference : Margin
+        With which the teacher labels its patterns.
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    franz_parisi.Curve
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `franz_parisi.curve`.
+    """
+    return along(distance, _teacher(alpha, activation, reference, margin))
+
+
+def local_entropy(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
+    """Return the local entropy around the teacher, not normalised  [eq-planted-local-entropy].
+
+    Parameters
+    ----------
+    distance : float or array_like
+        From 0 to 1/2.
+    alpha, activation, reference, margin
+        As `curve`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `distance`, in nats per weight.
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `franz_parisi.local_entropy`.
+    """
+    return heights(distance, _teacher(alpha, activation, reference, margin))
+
+
+def _teacher(alpha, activation, reference, margin):
+    return Surroundings(alpha, Binary(), activation, reference, margin, planted=True)
+
+
+def dense_threshold(*, activation=Perceptron(), margin=0.0):
+    """Return the load up to which teachers of the largest margin lie in a dense region.
+
+    As `franz_parisi.dense_threshold`, with a planted reference of `max_margin`.
+
+    Parameters
+    ----------
+    activation : Perceptron, Sign, ReLU or Activation
+    margin : float
+        Of the counted solutions.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `franz_parisi.dense_threshold`.
+    """
+    _, _, counted = checked(Binary(), activation, checked_margin(margin))
+    return load_of_dip(
+        "derivative",
+        lambda alpha: Margin(max_margin(alpha, activation)),
+        lambda alpha, reference: Profile(
+            alpha, activation, reference, counted.kappa, planted=True
+        ),
+        perfect_learning(activation, counted.kappa),
+    )
