@@ -236,6 +236,19 @@ def test_close_to_a_reference_of_larger_margin_all_are_solutions():
         assert point.slope == pytest.approx(math.log((1 - 1e-5) / 1e-5), rel=1e-9)
 
 
+@pytest.mark.parametrize("kappa", [0.0, 0.2])
+def test_references_close_to_the_last_margin(kappa):
+    """q near 1: a pattern's field is far below the margin, in units of what is left to it."""
+    largest = typical.max_margin(1.0, Spherical())
+    axes = {"weights": Spherical(), "reference": Margin(0.9 * largest), "margin": kappa}
+    curve = franz_parisi.curve(np.linspace(0.01, 0.5, 10), 1.0, **axes)
+    assert curve.converged[:5].all()  # the solutions of margin 0.2 do not reach to d = 1/2
+    top = franz_parisi.distance_of_maximum(1.0, **axes)
+    entropy = typical.solve(1.0, Spherical(), Perceptron(), Margin(kappa)).entropy
+    point = franz_parisi.solve(top, 1.0, **axes)
+    assert point.local_entropy == pytest.approx(entropy, abs=1e-9)
+
+
 def test_curve_agrees_with_single_points():
     distances = np.array([[0.3, 0.001], [0.5, 0.05]])
     curve = franz_parisi.curve(distances, 0.6, activation=ReLU(), reference=Margin(0.1))

@@ -600,11 +600,6 @@ def test_axes_must_be_axes(change, message):
                 question(0.5, **chosen)
 
 
-def test_an_ansatz_that_is_not_offered():
-    with pytest.raises(ValueError, match="ansatz must be one of 'RS', got '1RSB'"):
-        typical.capacity(Spherical(), ReLU(), ansatz="1RSB")
-
-
 def test_a_solution_reads_well_and_is_frozen():
     point = typical.solve(0.5)
     assert repr(point).splitlines()[0] == (

@@ -219,6 +219,19 @@ def typical_solutions_far_apart():
     )
 
 
+def frozen_1rsb():
+    """One-step breaking at loads up to 0.8: the overlap within a group, and the complexity."""
+    rows = []
+    for load in (0.2, 0.5, 0.8):
+        state = typical.solve_1rsb(load, Binary(), Perceptron())
+        rows.append((1.0 - state.q1, abs(state.complexity - state.entropy), state.m))
+    holds = all(gap == 0.0 and rest < 1e-12 and m == 1.0 for gap, rest, m in rows)
+    return holds, (
+        "at α = 0.2, 0.5, 0.8 groups have q1 = 1 and m = 1: each is one configuration, and the "
+        "complexity is the whole entropy"
+    )
+
+
 # ------------------------------------------------------------------------------------------------
 # Chapter 2: cross-entropy
 # ------------------------------------------------------------------------------------------------

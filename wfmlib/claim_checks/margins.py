@@ -13,6 +13,7 @@ from wfmlib.theory import (
     ReLU,
     Sign,
     franz_parisi,
+    franz_parisi_1rsb,
     typical,
 )
 
@@ -195,14 +196,17 @@ def transition_in_counted_margin():
 
 
 def franz_parisi_replica_symmetric():
-    """The search for a broken state, where replica symmetry is stable and where it is not."""
-    from wfmlib.theory import franz_parisi_1rsb
-
-    found = []
-    for kt, distance in ((0.1, 0.3), (0.1, 0.03), (0.4, 0.1), (0.0, 0.1)):
-        found.append(franz_parisi_1rsb.search(distance, HALF, reference=Margin(kt)))
-    return not any(found), (
-        "no state with p1 > p0 at α = 0.5, κ~ = 0, 0.1 and 0.4, d = 0.03 to 0.3"
+    """The search for a state in which iterations end, from all splits and at three m."""
+    places = ((0.1, 0.3), (0.1, 0.03), (0.4, 0.1))
+    surveys = [
+        franz_parisi_1rsb.search(distance, HALF, reference=Margin(kt), m=(0.3, 0.7, 1.0))
+        for kt, distance in places
+    ]
+    attracting = sum(len(survey.attracting) for survey in surveys)
+    repelling = sum(len(survey.states) for survey in surveys) - attracting
+    return attracting == 0, (
+        f"at α = 0.5, κ~ = 0.1 and 0.4, d = 0.03 to 0.3 iterations find none; {repelling} states "
+        "with p1 > p0 exist there that iterations leave"
     )
 
 

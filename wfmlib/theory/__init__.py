@@ -6,7 +6,14 @@ to which load and margin), `stabilities` (of their patterns), `franz_parisi` (wh
 `teacher_student` (the same where a rule is behind the labels).
 """
 
-from wfmlib.theory import finite_committee, franz_parisi, stabilities, teacher_student, typical
+from wfmlib.theory import (
+    finite_committee,
+    franz_parisi,
+    franz_parisi_1rsb,
+    stabilities,
+    teacher_student,
+    typical,
+)
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.weights import Binary, Spherical
@@ -21,6 +28,7 @@ __all__ = [
     "Spherical",
     "finite_committee",
     "franz_parisi",
+    "franz_parisi_1rsb",
     "stabilities",
     "teacher_student",
     "typical",

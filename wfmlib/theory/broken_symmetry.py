@@ -29,7 +29,7 @@ from numba import njit
 from wfmlib import gaussian
 
 LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
-RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-13
+RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
 
 
 class Grouped(NamedTuple):

@@ -217,21 +217,23 @@ def _private_fields(x, root_c, variance, kt, slope, width, own, kappa, lean, lef
     features = np.empty((2, 2))
     count = 0
     if width > 1e-8:
-        features[count, 0] = (kappa - slope * x) / width
+        features[count, 0] = (kappa - slope * x) / width - mean
         features[count, 1] = math.sqrt(own) / width
         count += 1
     if abs(lean) > 1e-8:
-        features[count, 0] = (kt - root_c * x) / lean
+        features[count, 0] = (kt - root_c * x) / lean - mean
         features[count, 1] = math.sqrt(left) / abs(lean)
         count += 1
-    low, high = mean - LIMIT, mean + LIMIT
-    y, weight = gaussian.fill_grid(features[:count], low, high, rule)
-    total = gaussian.H((kt - root_c * x) / spread)
+    y, weight = gaussian.fill_grid(features[:count], -LIMIT, LIMIT, rule)
+    cut = (kt - root_c * x) / spread
     root_left = math.sqrt(max(left, 1e-300))
+    total = gaussian.log_H(cut)
     for j in range(len(y)):
-        weight[j] /= total
-        if weight[j] > 1e-22:
-            weight[j] *= gaussian.H((kt - root_c * x - lean * y[j]) / root_left)
+        shift = y[j]
+        y[j] += mean
+        argument = (kt - root_c * x - lean * y[j]) / root_left
+        # relative to the normal density about the mean, which is in the weight already
+        weight[j] *= math.exp(-mean * (shift + 0.5 * mean) + gaussian.log_H(argument) - total)
     return y, weight
 
 

@@ -12,25 +12,17 @@ The names are public in `franz_parisi`.
 from __future__ import annotations
 
 import math
-from functools import cache
 
-import numpy as np
 from scipy import optimize
 
 from wfmlib.solvers import NotConverged, Report, first_root
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
-from wfmlib.theory.surroundings import Surroundings
+from wfmlib.theory.dips import Profile, Scan, estimate, touching
 from wfmlib.theory.thresholds import capacity, each, max_margin
 from wfmlib.theory.weights import Binary
 
-# At distance d a pattern's field on a solution differs from that on the reference by
-# sqrt(1 - c(t1)^2) or so. Dips lie where this is of the order of the difference of the margins:
-# here in units of it, with their number.
-REACHES = np.geomspace(0.04, 6.0, 16).tolist()
-NARROW = 1.15  # factor between the reaches that are tried next to a known dip
-FAR = math.log(0.5)
 STEP = 0.25  # in the logarithm of the distance
 
 
@@ -107,7 +99,7 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
     --------
     >>> inner, outer = gap(0.5, reference=Margin(0.02))
     >>> round(inner, 6), round(outer, 6)
-    (0.000118, 0.003434)
+    (0.000121, 0.003567)
     """
     profile = Profile(alpha, activation, reference, margin)
     top = profile.top()
@@ -121,7 +113,7 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
 
     if profile.difference <= 0.0:
         return 0.0, math.exp(_descend(height, top))
-    bottom, lowest = _Scan("local_entropy")(profile)
+    bottom, lowest = Scan("local_entropy")(profile)
     if not lowest < 0.0:
         return math.nan, math.nan
     outer = optimize.brentq(height, bottom, top, xtol=1e-13)
@@ -170,7 +162,7 @@ def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
     -----
     Binary weights. Source: P3, letter, Fig. 3.
     """
-    return each(_Margin("local_entropy", activation, margin), "alpha", alpha)
+    return each(lambda one: _margin("local_entropy", one, activation, margin), "alpha", alpha)
 
 
 def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
@@ -200,47 +192,43 @@ def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
     -----
     Binary weights. Source: P3, letter, Fig. 3.
     """
-    return each(_Margin("derivative", activation, margin), "alpha", alpha)
+    return each(lambda one: _margin("derivative", one, activation, margin), "alpha", alpha)
 
 
-class _Margin:
-    """Finds the margin at which a quantity's lowest value near the reference vanishes.
+def _margin(quantity, alpha, activation, margin):
+    """Return the reference margin at which the lowest value of a quantity is zero."""
+    alpha = checked_load(alpha, LEAST_LOAD)
+    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+    largest = max_margin(alpha, Binary(), activation)
+    if not largest > kappa:
+        raise ValueError(
+            f"margin must be below the largest one, {largest:.6g} at alpha = {alpha:.6g}, "
+            f"got {kappa}"
+        )
+    scan, top = Scan(quantity), math.log(largest - kappa)
 
-    Called with one load after the other; it begins where it found the last one.
-    """
+    def lowest(log_difference):
+        reference = Margin(min(kappa + math.exp(log_difference), largest))
+        return scan(Profile(alpha, activation, reference, kappa))
 
-    def __init__(self, quantity, activation, margin):
-        _, self.activation, counted = checked(Binary(), activation, checked_margin(margin))
-        self.kappa = counted.kappa
-        self.scan = _Scan(quantity)
-        self.last = None
-
-    def __call__(self, alpha):
-        alpha = checked_load(alpha, LEAST_LOAD)
-        largest = max_margin(alpha, Binary(), self.activation)
-        if not largest > self.kappa:
-            raise ValueError(
-                f"margin must be below the largest one, {largest:.6g} at alpha = {alpha:.6g}, "
-                f"got {self.kappa}"
-            )
-
-        def lowest(log_difference):
-            reference = Margin(min(self.kappa + math.exp(log_difference), largest))
-            return self.scan(Profile(alpha, self.activation, reference, self.kappa))[1]
-
-        top = math.log(largest - self.kappa)
-        guess = math.log(0.08 * alpha * self.activation.scale) if self.last is None else self.last
-        start = min(guess, top)
-        limit = start - 30.0 if lowest(start) > 0.0 else top
-        try:
-            self.last, _ = first_root(lowest, start, limit, step=0.3, tolerance=1e-9)
-        except NotConverged:
-            name = {"local_entropy": "gapless_threshold", "derivative": "dense_threshold"}
-            raise ValueError(
-                f"alpha must be below {name[self.scan.quantity]}: above it even the surroundings "
-                f"of solutions of the largest margin have a dip; got {alpha:.6g}"
-            ) from None
-        return self.kappa + math.exp(self.last)
+    guess = estimate(quantity, alpha, activation, kappa)
+    found = guess and touching(quantity, alpha, activation, kappa, guess)
+    if found is not None and found[1] < top:
+        place, _ = lowest(found[1])
+        if abs(place - found[0]) < 1e-2:  # it is the lowest one
+            return kappa + math.exp(found[1])
+    # without a guess that leads there: by the lowest values alone
+    start = min(math.log(0.08 * alpha * activation.scale), top)
+    limit = start - 30.0 if lowest(start)[1] > 0.0 else top
+    try:
+        root, _ = first_root(lambda x: lowest(x)[1], start, limit, step=0.3, tolerance=1e-9)
+    except NotConverged:
+        name = {"local_entropy": "gapless_threshold", "derivative": "dense_threshold"}[quantity]
+        raise ValueError(
+            f"alpha must be below {name}: above it even the surroundings of solutions of the "
+            f"largest margin have a dip; got {alpha:.6g}"
+        ) from None
+    return kappa + math.exp(root)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -279,7 +267,7 @@ def dense_threshold(*, activation=Perceptron(), margin=0.0):
     Examples
     --------
     >>> round(dense_threshold(), 4)
-    0.7291
+    0.729
     """
     return _load(activation, margin, "derivative")
 
@@ -321,127 +309,9 @@ def _load(activation, margin, quantity):
 
 def load_of_dip(quantity, reference, profile, end):
     """Return the load at which a quantity's lowest value around a reference turns negative."""
-    scan = _Scan(quantity)
+    scan = Scan(quantity)
 
     def lowest(alpha):
         return scan(profile(alpha, reference(alpha)))[1]
 
     return first_root(lowest, end / 3.0, end * (1.0 - 1e-6), step=end / 8.0, tolerance=1e-11)[0]
-
-
-# ------------------------------------------------------------------------------------------------
-# The curve, against the logarithm of the distance
-# ------------------------------------------------------------------------------------------------
-
-
-class Profile:
-    """The local entropy around one reference; `place` is the logarithm of the distance."""
-
-    def __init__(self, alpha, activation, reference, margin, weights=Binary(), planted=False):
-        self.case = Surroundings(alpha, weights, activation, reference, margin, planted)
-        self.activation = activation
-        self.difference = (reference.kappa - self.case.constraint.kappa) / activation.scale
-        self.states = {}
-
-    def at(self, place):
-        """Return the saddle point, found from the nearest one that is known."""
-        start = self.case.start
-        if self.states:
-            start = self.states[min(self.states, key=lambda known: abs(known - place))]
-        distance = min(math.exp(place), 0.5)
-        self.states[place] = self.case.solve_from(distance, start)
-        return self.case.at(distance, self.states[place])
-
-    def top(self):
-        """Return the place of the maximum."""
-
-        def nearness(place):
-            at = self.at(place)
-            return at.t1 - at.t0
-
-        return first_root(nearness, FAR, -30.0, step=0.3)[0]
-
-    def place(self, reach):
-        """Return where the fields on reference and counted solutions differ by as much.
-
-        None beyond the typical distance of references, or if there is no such place.
-        """
-
-        def spread(place):
-            gap = self.activation._effective(1.0 - 2.0 * math.exp(place), 2.0 * math.exp(place))
-            return 0.5 * math.log((2.0 - gap.complement) * gap.complement)
-
-        target = math.log(self.difference / reach)
-        far = math.log(0.5 * self.case.reference.complement)
-        if target >= spread(far):
-            return None
-        return optimize.brentq(lambda x: spread(x) - target, -80.0, far, xtol=1e-3)
-
-
-class _Scan:
-    """Finds the lowest minimum of a quantity between the reference and the maximum.
-
-    It remembers where it found the last one, in units of REACHES, and looks there first.
-    """
-
-    def __init__(self, quantity):
-        self.quantity = quantity
-        self.last = None
-
-    def __call__(self, profile):
-        """Return where the minimum is, and the value; infinite where there is none.
-
-        A minimum next to a failure of replica symmetry is returned as it was seen.
-        """
-
-        @cache
-        def value(place):
-            if place is None:
-                return math.nan
-            try:
-                return getattr(profile.at(place), self.quantity)
-            except NotConverged:
-                return math.inf
-
-        @cache
-        def seen(reach):
-            return value(profile.place(reach))
-
-        reaches = self._near(seen) or _dip(seen, REACHES)
-        if reaches is None:
-            return math.nan, math.inf
-        self.last = reaches[1]
-        places = [profile.place(reach) for reach in reaches]
-        if not all(map(math.isfinite, map(seen, reaches))):
-            return places[1], seen(reaches[1])
-        lowest = optimize.minimize_scalar(value, bracket=places[::-1], tol=3e-6)
-        return lowest.x, lowest.fun
-
-    def _near(self, seen):
-        """Return three reaches around the last dip, the middle one lowest, if it is near."""
-        if self.last is None:
-            return None
-        middle = self.last
-        for _ in range(4):
-            three = middle / NARROW, middle, middle * NARROW
-            values = [seen(reach) for reach in three]
-            if not all(map(math.isfinite, values)):
-                return None
-            if values[1] <= min(values):
-                return three
-            middle = three[int(np.argmin(values))]
-        return None
-
-
-def _dip(seen, reaches):
-    """Return three successive reaches, the middle one lowest of all such."""
-    values = [seen(reach) for reach in reaches]
-    dips = [
-        k
-        for k in range(1, len(reaches) - 1)
-        if math.isfinite(values[k]) and values[k - 1] >= values[k] <= values[k + 1]
-    ]
-    if not dips:
-        return None
-    best = min(dips, key=lambda k: values[k])
-    return tuple(reaches[best - 1 : best + 2])

@@ -125,7 +125,7 @@ def solve_1rsb(alpha, weights, activation, margin=0.0):
     Notes
     -----
     Rounding is magnified just above a continuous transition, where q1 - q0 vanishes, and close to
-    the capacity, where m does. Absolute errors of q0 and q1 are below 3e-9; those of m below 3e-8
+    the capacity, where m does. Absolute errors of q0 and q1 are below 5e-9; those of m below 3e-8
     (1e-9 where q1 - q0 exceeds 0.005), but for spherical perceptrons at margins from -0.1 to 0,
     1e-4 just above the transition. That of the entropy is of the order of ``1e-15 / m``. Within a
     relative 1e-6 above the transition the replica-symmetric point is returned.

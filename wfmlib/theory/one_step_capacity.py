@@ -81,13 +81,22 @@ def limit(activation, constraint):
     start = min(trials, key=lambda x: loads(x)[0])
     if loads(start)[0] > symmetric:
         return Limit(symmetric, 1.0, 0.0)
-    found = optimize.root(residuals, start, options={"xtol": 1e-13})
+    near = optimize.minimize(
+        lambda x: math.log(loads(x)[0] / symmetric),
+        start,
+        method="Nelder-Mead",
+        options={"xatol": 1e-5, "fatol": 1e-16},
+    ).x
+    found = optimize.root(residuals, near, options={"xtol": 1e-13})
     residual = float(np.max(np.abs(found.fun)))
-    if residual > TOLERANCE:
-        message = f"residual {residual:.3g} at the capacity, above {TOLERANCE:g}"
-        raise NotConverged(Report(False, residual, found.nfev, message), found.x)
-    q0, complement = special.expit(found.x[1]), special.expit(-found.x[1])
-    return Limit(float(loads(found.x)[0]), float(q0), float(math.exp(found.x[0]) / complement))
+    place = found.x
+    if residual > TOLERANCE or np.max(np.abs(place - near)) > 0.1:
+        if loads(near)[0] < symmetric * (1.0 - 1e-9):
+            message = f"no minimum found: residual {residual:.3g}, tolerance {TOLERANCE:g}"
+            raise NotConverged(Report(False, residual, found.nfev, message), place)
+        place = near  # within rounding of replica symmetry: the load is right, the place vague
+    q0, complement = special.expit(place[1]), special.expit(-place[1])
+    return Limit(float(loads(place)[0]), float(q0), float(math.exp(place[0]) / complement))
 
 
 def _group(overlap, mu, kappa):

@@ -19,13 +19,14 @@ from wfmlib.theory.replica_symmetric import Stationary
 
 TOLERANCE = 1e-10  # largest residual of a saddle point
 LEAST_LOG_M = -60.0  # where the walk towards m = 0 ends
+WIDTHS = (0.3, 0.1, 0.03, 0.01)  # of brackets of ln m, from which all equations are tried at once
 # Below this split the zero of the complexity, of third order in it, drowns in rounding; the more
 # so, the larger the first-order terms that cancel, ``q_hat (1 - q)``.
 SMALL_SPLIT, LARGE_TERMS = 0.02, 100.0
 LEAST_SPLIT = 1e-6  # below it the other equations do: replica symmetry is taken to hold
 # Where groups are looked for: spherical and binary weights. The former go on as long as groups
 # grow; of the latter, a split of 40 leaves 1 - q1 of order 1e-9.
-FIRST_SPLIT, STRIDE = 0.01, 10.0**0.25
+FIRST_SPLIT, STRIDE = 0.01, 10.0 ** (1.0 / 3.0)
 LAST_SPLIT, LARGEST_SPLIT = (300.0, 20.0), (1e24, 40.0)
 
 
@@ -126,38 +127,38 @@ class Search:
         From m = 1, where the overlaps are known, downwards until the complexity changes sign, the
         overlaps being solved for at every m. Then all three equations at once.
         """
-        known = [(0.0, start)]
+        above = below = (0.0, start, self._complexity(0.0, start))
         stride = 0.25
-        while True:
-            log_m = known[0][0] - stride
+        while below[2] < 0.0:
+            log_m = below[0] - stride
             if log_m < LEAST_LOG_M or stride < 1e-4:
                 raise self._failure("no m at which the complexity vanishes")
-            state = self._overlaps(log_m, known[:2])
+            state = self._overlaps(log_m, below, above)
             if state is None:  # too far from what is known
                 stride *= 0.25
                 continue
-            known.insert(0, (log_m, state))
-            if self._complexity(log_m, state) >= 0.0:
-                break
+            above, below = below, (log_m, state, self._complexity(log_m, state))
             stride *= 1.5
-        (upper, _), (lower, _) = ends = [known[1], known[0]]
-        while upper - lower > 0.1:
-            middle = 0.5 * (upper + lower)
-            state = self._overlaps(middle, ends)
-            if state is None:
-                break
-            ends[int(self._complexity(middle, state) >= 0.0)] = middle, state
-            (upper, _), (lower, _) = ends
 
         def residuals(x):
             broken = self._at(*np.exp(x))
             share = broken.m * broken.split / (1.0 + broken.m * broken.split)
             return *self.residuals(broken), broken.complexity(self.alpha) / share**2
 
-        state = _root(residuals, np.append(ends[1][1], lower), largest=self._largest)
-        if state is None or not lower - 0.1 < state[2] < upper + 0.1:  # not the one walked to
-            raise self._failure("no saddle point found")
-        return self._at(*np.exp(state))
+        for width in WIDTHS:
+            while above[0] - below[0] > width:
+                log_m = 0.5 * (above[0] + below[0])
+                state = self._overlaps(log_m, below, above)
+                if state is None:
+                    raise self._failure("no saddle point found")
+                middle = log_m, state, self._complexity(log_m, state)
+                above, below = (middle, below) if middle[2] < 0.0 else (above, middle)
+            shares = np.array([-below[2], above[2]]) / (above[2] - below[2])
+            ends = [np.append(end[1], end[0]) for end in (above, below)]
+            state = _root(residuals, shares @ ends, largest=self._largest)
+            if state is not None and below[0] - width < state[2] < above[0] + width:
+                return self._at(*np.exp(state))
+        raise self._failure("no saddle point found")
 
     def _near_transition(self, start):
         """Return the saddle point just above a continuous transition.
@@ -193,12 +194,11 @@ class Search:
             raise self._failure("no saddle point found near the transition")
         return candidate(state)
 
-    def _overlaps(self, log_m, known):
-        """Return ln q0_hat and ln split at m, from the line through one or two known states."""
-        here, state = known[0]
-        if len(known) > 1:
-            there, other = known[1]
-            state = state + (log_m - here) / (there - here) * (other - state)
+    def _overlaps(self, log_m, near, far):
+        """Return ln q0_hat and ln split at m, from the line through two known states."""
+        state = near[1]
+        if near[0] != far[0]:
+            state = state + (log_m - near[0]) / (far[0] - near[0]) * (far[1] - state)
         m = math.exp(log_m)
         return _root(lambda x: self.residuals(self._at(*np.exp(x), m)), state, 1e-4, 1e-3)
 
@@ -213,7 +213,9 @@ def _root(residuals, start, tolerance=1e-13, largest=TOLERANCE, step=None):
     """Return a root of several equations by Powell's method, None where it does not get there."""
     with np.errstate(all="ignore"):
         try:
-            found = optimize.root(residuals, start, options={"xtol": tolerance, "eps": step})
+            found = optimize.root(
+                residuals, start, options={"xtol": tolerance, "eps": step, "maxfev": 60}
+            )
         except (ArithmeticError, ValueError):  # it left the domain
             return None
     return found.x if np.all(np.abs(found.fun) < largest) else None

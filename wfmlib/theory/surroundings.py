@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import replace
 
@@ -20,9 +21,10 @@ TOLERANCE = 1e-11
 # same (margins equal or nearly so, at the typical distance). The local entropy is stationary: its
 # error is of the order of the square.
 ROUNDING = 1e-8
-# Logarithm of p_hat beyond which the counted solutions collapse upon each other, and the iteration
-# runs away: replica symmetry has failed before.
-LARGEST = 12.0
+# Logarithm of p_hat beyond which the iteration runs away: binary solutions collapse upon each
+# other, after replica symmetry has failed; spherical ones are closer than can be resolved.
+LARGEST = {True: 12.0, False: 25.0}
+PATIENCE = 6  # steps beyond it
 
 
 class Surroundings:
@@ -59,14 +61,20 @@ class Surroundings:
         else:
             state = _typical(self.alpha, weights, activation, reference)
         self.reference = Reference(state, self.alpha)
+        self.largest = LARGEST[weights.discrete]
+        self.start = self._start()
         self.equal = reference.kappa == self.constraint.kappa
         counts_itself = weights.discrete and reference.kappa >= self.constraint.kappa
         self.at_reference = 0.0 if counts_itself else -math.inf  # local entropy at distance 0
 
-    @property
-    def start(self):
-        """Conjugates to begin with: of order one at the distances that matter."""
-        return np.array([0.0] if self.reference.planted else [0.0, 0.5])
+    def _start(self):
+        """Return conjugates to begin with: those at the maximum, with some correlation."""
+        p_hat = 1.0
+        if self.alpha > 0.0:
+            with contextlib.suppress(NotConverged):  # no solutions of that margin: any start
+                p_hat = typical.solve(self.alpha, *self.axes).q_hat
+        log_p_hat = min(max(math.log(max(p_hat, FREE)), -5.0), self.largest - 1.0)
+        return np.array([log_p_hat] if self.reference.planted else [log_p_hat, 0.5])
 
     def at(self, distance, state):
         """Return the turn of the loop that begins at `state`, ``(ln p_hat, r)``."""
@@ -79,10 +87,11 @@ class Surroundings:
 
         def image(state):
             outside = np.full_like(state, np.nan)
-            if state[0] > LARGEST:
+            if state[0] > self.largest:
                 away.append(state)
-                if len(away) == 3:
-                    report = Report(False, math.inf, 3, "two counted solutions become one")
+                if len(away) == PATIENCE:
+                    words = "two counted solutions become one"
+                    report = Report(False, math.inf, PATIENCE, words)
                     raise NotConverged(report, state)
                 return outside
             p_hat, correlation = self.at(distance, state).image()
@@ -121,19 +130,20 @@ class Surroundings:
         seen, lost = [], []
 
         def step(distance, start):
-            if lost and self.equal:  # below the end of the branch there is nothing
+            if self.equal and seen and lost:  # below the end of the branch there is nothing
                 raise lost[0]
             place = math.log(distance)
             if len(seen) == 2 and seen[1][0] != seen[0][0]:
                 (before, old), (last, new) = seen
                 stride = max(-2.0, min((place - last) / (last - before), 2.0))
                 start = new + stride * (new - old)
-                start[0] = min(start[0], LARGEST - 1.0)
+                start[0] = min(start[0], self.largest - 1.0)
                 start[1:] = np.clip(start[1:], 0.0, 1.0)
             try:
                 state = self.solve_from(distance, start)
             except NotConverged as failure:
-                lost.append(failure)
+                if seen:
+                    lost.append(failure)
                 raise
             seen.append((place, state))
             del seen[:-2]

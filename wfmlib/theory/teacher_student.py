@@ -21,7 +21,8 @@ from wfmlib.solvers import NotConverged, Report, first_root
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
-from wfmlib.theory.dense_regions import Profile, load_of_dip
+from wfmlib.theory.dense_regions import load_of_dip
+from wfmlib.theory.dips import Profile
 from wfmlib.theory.franz_parisi import along, heights
 from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.surroundings import Surroundings
@@ -65,9 +66,9 @@ class Learned:
         where q is 1.
     entropy : float
         Logarithm of the number of students, in nats per weight; 0 where only the teacher is left.
-    generalisation_error : float or None
-        Probability that a student labels a new pattern otherwise than the teacher. For the
-        perceptron; None for committees.
+    generalisation_error : float
+        Probability that a student labels a new pattern otherwise than the teacher
+        [eq-generalisation].
     report : Report
     """
 
@@ -77,7 +78,7 @@ class Learned:
     q: float
     q_hat: float
     entropy: float
-    generalisation_error: float | None
+    generalisation_error: float
     report: Report = field(compare=False)
 
 
@@ -144,7 +145,7 @@ def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
     --------
     >>> learned = solve(1.0)
     >>> round(learned.q, 4), round(learned.generalisation_error, 4)
-    (0.6771, 0.2632)
+    (0.5607, 0.3105)
     """
     alpha = checked_load(alpha)
     axes = checked(Binary(), activation, constraint)
@@ -152,7 +153,7 @@ def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
         q, q_hat, entropy = 1.0, math.inf, 0.0
-    error = generalisation_error(q) if isinstance(activation, Perceptron) else None
+    error = generalisation_error(activation.effective_overlap(float(q)).c)
     return Learned(
         alpha, activation, constraint, float(q), float(q_hat), float(entropy), error, report
     )
@@ -177,12 +178,12 @@ def _at_load(alpha, axes):
 
 
 def generalisation_error(overlap):
-    """Return how often two perceptrons disagree, ``arccos(R) / pi``  [eq-generalisation].
+    """Return how often two networks disagree, ``arccos(c) / pi``  [eq-generalisation].
 
     Parameters
     ----------
     overlap : float or array_like
-        R, from -1 to 1.
+        Effective overlap c, from -1 to 1; for perceptrons that of their weights.
 
     Returns
     -------
