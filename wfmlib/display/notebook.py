@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from functools import partial
@@ -28,6 +29,8 @@ def figures() -> None:
         # Not through `set_matplotlib_formats`: it hands the same metadata to every format, but
         # the date has one name in SVG and another in PDF.
         draw = partial(print_figure, bbox_inches=None)
+        # A font of matplotlib's own has an odd date, of which its embedding in PDF would warn.
+        logging.getLogger("fontTools").setLevel(logging.ERROR)
         svg = partial(draw, fmt="svg", metadata={"Date": None, "Creator": None})
         nothing = {"CreationDate": None, "Creator": None, "Producer": None}
         pdf = partial(draw, fmt="pdf", base64=True, metadata=nothing)

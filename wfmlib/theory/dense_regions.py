@@ -12,6 +12,7 @@ The names are public in `franz_parisi`.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from scipy import optimize
 
@@ -162,7 +163,12 @@ def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
     -----
     Binary weights. Source: P3, letter, Fig. 3.
     """
-    return each(lambda one: _margin("local_entropy", one, activation, margin), "alpha", alpha)
+    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+
+    def one(load):
+        return _margin("local_entropy", checked_load(load, LEAST_LOAD), activation, kappa)
+
+    return each(one, "alpha", alpha)
 
 
 def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
@@ -192,13 +198,17 @@ def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
     -----
     Binary weights. Source: P3, letter, Fig. 3.
     """
-    return each(lambda one: _margin("derivative", one, activation, margin), "alpha", alpha)
-
-
-def _margin(quantity, alpha, activation, margin):
-    """Return the reference margin at which the lowest value of a quantity is zero."""
-    alpha = checked_load(alpha, LEAST_LOAD)
     kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+
+    def one(load):
+        return _margin("derivative", checked_load(load, LEAST_LOAD), activation, kappa)
+
+    return each(one, "alpha", alpha)
+
+
+@lru_cache(maxsize=256)  # seconds each, and a page asks for the same ones again
+def _margin(quantity, alpha, activation, kappa):
+    """Return the reference margin at which the lowest value of a quantity is zero."""
     largest = max_margin(alpha, Binary(), activation)
     if not largest > kappa:
         raise ValueError(
@@ -269,7 +279,8 @@ def dense_threshold(*, activation=Perceptron(), margin=0.0):
     >>> round(dense_threshold(), 4)
     0.729
     """
-    return _load(activation, margin, "derivative")
+    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+    return _load(activation, kappa, "derivative")
 
 
 def gapless_threshold(*, activation=Perceptron(), margin=0.0):
@@ -292,17 +303,18 @@ def gapless_threshold(*, activation=Perceptron(), margin=0.0):
     TypeError, ValueError, NotConverged
         As `dense_threshold`.
     """
-    return _load(activation, margin, "local_entropy")
+    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+    return _load(activation, kappa, "local_entropy")
 
 
-def _load(activation, margin, quantity):
-    _, _, counted = checked(Binary(), activation, checked_margin(margin))
-    end = capacity(Binary(), activation, counted.kappa)
+@lru_cache(maxsize=64)
+def _load(activation, kappa, quantity):
+    end = capacity(Binary(), activation, kappa)
 
     return load_of_dip(
         quantity,
         lambda alpha: Margin(max_margin(alpha, Binary(), activation)),
-        lambda alpha, reference: Profile(alpha, activation, reference, counted.kappa),
+        lambda alpha, reference: Profile(alpha, activation, reference, kappa),
         end,
     )
 

@@ -48,7 +48,7 @@ TOLERANCE = 1e-9  # of the equations, in the relative change of each unknown
 # ``(1 - p1) / (1 - p0)`` is small. Two states within one step hide each other. Beyond, growth with
 # spherical weights falls; that of binary ones rises without end from where it is above 1, and
 # groups shrink to single configurations.
-FIRST, STRIDE, SHORT_STRIDE = 0.01, 2.5, 1.3  # short where binary groups shrink exponentially
+FIRST, STRIDE, SHORT_STRIDE = 0.02, 2.5, 1.3  # short where binary groups shrink exponentially
 NARROW = math.log(1e-4), math.log(1e-8)  # spherical, binary
 RESOLVED = math.log(1e-12)  # the averages lose their digits beyond
 LARGEST = 25.0  # logarithm of a conjugate
@@ -197,7 +197,7 @@ def solve(
     False
     >>> state = solve(0.0018, 0.5, m=0.3)
     >>> round(state.p0, 5), round(state.p1, 5)
-    (0.99441, 0.99507)
+    (0.99447, 0.99496)
     """
     if m is not None:
         m = _validate.real("m", m, 0.0, 1.0, low_open=True)
@@ -310,14 +310,16 @@ class _Search:
         self.raw_reference = reference
         state, self.report = self.case.solve(self.distance, self.case.start)
         self.symmetric = self.case.at(self.distance, state)
-        self.discrete = weights.discrete
+        self.discrete, self.delta = weights.discrete, None
         self.state = np.array([state[0], 0.0 if self.case.reference.planted else state[1]])
 
     def _groups(self, state, split, m, rule=RULE):
         """Return the turn of the loop that begins at `state`, ``(ln p0_hat, r)``, and a split."""
         p0_hat, correlation = math.exp(state[0]), min(max(float(state[1]), 0.0), 1.0)
-        reference, axes = self.case.reference, self.case.axes
-        return Groups(self.distance, p0_hat, correlation, split, m, reference, *axes, rule=rule)
+        given = self.distance, p0_hat, correlation, split, m, self.case.reference
+        at = Groups(*given, *self.case.axes, rule=rule, delta=self.delta)
+        self.delta = at.overlaps.delta  # where the next one starts to look for its own
+        return at
 
     def climb(self, m):
         """Yield rungs at splits from 0 upwards."""
@@ -483,6 +485,8 @@ class Overlaps(NamedTuple):
         What the weights contribute to the local entropy  [eq-fp-1rsb], in nats per weight.
     complexity : float
         What they contribute to ``-m^2 d phi / dm``.
+    delta : float or None
+        ``t1_hat - t0_hat``, for binary weights.
     """
 
     p0: float
@@ -493,6 +497,7 @@ class Overlaps(NamedTuple):
     split_hat: float
     term: float
     complexity: float
+    delta: float | None = None
 
 
 class Pattern(NamedTuple):
@@ -537,13 +542,15 @@ class Groups(Constrained):
         activation,
         constraint,
         rule=RULE,
+        delta=None,
     ):
         self.distance, self.correlation, self.m, self.rule = distance, correlation, m, rule
         self.p_hat = p0_hat if p0_hat > FREE else 0.0
         self.reference = reference
         self.kappa = constraint.kappa / activation.scale
         entropic = _binary if weights.discrete else _spherical
-        self.overlaps = entropic(distance, self.p_hat, correlation, split, m, reference, rule)
+        given = distance, self.p_hat, correlation, split, m, reference
+        self.overlaps = entropic(*given, rule, delta)
         self.p, self.complement = self.overlaps.p0, self.overlaps.outer
         self.t0, self.t1 = self.overlaps.t0, 1.0 - 2.0 * distance
         self.counted = activation._effective(self.p, self.complement)
@@ -627,7 +634,7 @@ class Groups(Constrained):
         return self.complexity / scale
 
 
-def _spherical(distance, p0_hat, correlation, split, m, reference, rule):
+def _spherical(distance, p0_hat, correlation, split, m, reference, *_):
     """Return the entropic side, conjugates eliminated.
 
     With ``X = 1 - p1`` and ``Y = X + m (p1 - p0)``: ``p0_hat Y^2 = p0 - t1^2 + u^2`` with ``u =
@@ -656,18 +663,18 @@ def _spherical(distance, p0_hat, correlation, split, m, reference, rule):
     )
 
 
-def _binary(distance, p0_hat, correlation, split, m, reference, rule):
+def _binary(distance, p0_hat, correlation, split, m, reference, rule, delta):
     """Return the entropic side.
 
     As in `Binary.constrained` the reference weight is taken to be +1, and ``delta = t1_hat -
     t0_hat`` is solved for such that its overlap with the counted weight is ``1 - 2 distance``.
     """
-    widths = math.sqrt(p0_hat), math.sqrt(reference.q_hat)
-    delta, averages = _weight_averages(
-        distance, widths[0], math.sqrt(split), m, widths[1], correlation, rule
-    )
+    widths = math.sqrt(p0_hat), math.sqrt(split), math.sqrt(reference.q_hat)
+    if delta is None:
+        delta = 0.5 * math.log((1.0 - distance) / distance)
+    delta, averages = _weight_averages(distance, delta, *widths, correlation, m, rule)
     spread, complement, t0, log_weight, information = averages
-    t0_hat = correlation * widths[0] * widths[1]
+    t0_hat = correlation * widths[0] * widths[2]
     t1 = 1.0 - 2.0 * distance
     # p1 p1_hat - p0 p0_hat
     product = spread * p0_hat + (1.0 - complement) * split
@@ -681,6 +688,7 @@ def _binary(distance, p0_hat, correlation, split, m, reference, rule):
         split_hat=split,
         term=log_weight + products - 0.5 * m * product,
         complexity=0.5 * m**2 * product - information,
+        delta=delta,
     )
 
 
@@ -690,15 +698,14 @@ def _binary(distance, p0_hat, correlation, split, m, reference, rule):
 
 
 @njit(cache=True, nogil=True)
-def _weight_averages(distance, width, inner, m, reference_width, correlation, rule):
-    """Return delta, and ``E [<tanh^2> - <tanh>^2]``, 1 - p1, t0, and the two terms.
+def _weight_averages(distance, delta, width, inner, reference_width, correlation, m, rule):
+    """Return delta, given a guess, and ``E [<tanh^2> - <tanh>^2]``, 1 - p1, t0, and the two terms.
 
     Newton's method for delta as in `weights._delta`, with the group's average at every field.
     """
     target = math.log(distance / (1.0 - distance))
-    delta = -0.5 * target
     reach = 10.0 * math.hypot(width, inner) + 5.0
-    low, high = delta - reach, delta + reach
+    low, high = min(delta, -0.5 * target) - reach, max(delta, -0.5 * target) + reach
     features = np.empty((1, 2))
     count = 1 if width > 0.5 else 0
     gridded = math.inf  # the delta for which the panels were made
@@ -712,7 +719,7 @@ def _weight_averages(distance, width, inner, m, reference_width, correlation, ru
         near = far = slope = spread = complement = t0 = log_weight = information = 0.0
         for i in range(len(u)):
             w = weight[i] * first[i]
-            if w < 1e-24:
+            if w < 1e-20:
                 continue
             group = _weight_group(width * u[i] + delta, inner, m, rule)
             near += w * group[0]
