@@ -284,3 +284,8 @@ def test_cumulative_between_the_stabilities_of_all_solutions(counted):
         excess = shares.mean(axis=0) - cumulative(between, LOAD)
         assert np.all(np.abs(excess) < 0.5 / N + 4.0 * error)
         assert np.all(shares[:, between <= 0.0] == 0.0)
+
+
+def test_far_beyond_every_stability():
+    assert density([1e8, 1e300], 0.4).tolist() == [0.0, 0.0]
+    assert cumulative(1e300, 0.4) == 1.0

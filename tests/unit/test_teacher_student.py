@@ -83,6 +83,16 @@ def test_the_teacher_is_a_typical_student(unit):
         assert curve.p[0] == pytest.approx(learned.q, abs=1e-8)
 
 
+@pytest.mark.parametrize(("load", "kappa"), [(0.05, 5.0), (0.02, 9.0), (0.01, 12.0)])
+def test_teachers_of_large_margin_are_typical_students(load, kappa):
+    learned = teacher_student.solve(load, constraint=Margin(kappa))
+    distance = 0.5 * (1.0 - learned.q)
+    height = teacher_student.local_entropy(distance, load, reference=Margin(kappa), margin=kappa)
+    assert height == pytest.approx(learned.entropy, abs=1e-9)
+    with pytest.raises(ValueError, match=r"margin / activation\.scale must be"):
+        teacher_student.solve(load, constraint=Margin(13.0))
+
+
 def test_at_small_load_teacher_and_typical_solution_have_the_same_surroundings():
     """Their overlaps with other solutions are of the order of the load: a small correction."""
     distances = [0.02, 0.1, 0.3]

@@ -16,15 +16,18 @@ from functools import lru_cache
 
 from scipy import optimize
 
+from wfmlib import _validate
 from wfmlib.solvers import NotConverged, Report, first_root
 from wfmlib.theory.activations import Perceptron
-from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load, checked_margin
+from wfmlib.theory.axes import checked, checked_margin
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.dips import Profile, Scan, estimate, touching
 from wfmlib.theory.thresholds import capacity, each, max_margin
 from wfmlib.theory.weights import Binary
 
 STEP = 0.25  # in the logarithm of the distance
+LEAST_LOAD = 0.01  # below, dips lie closer to the reference than the digits reach
+NEAREST = -50.0  # logarithm of the least distance looked at
 
 
 # ------------------------------------------------------------------------------------------------
@@ -103,6 +106,8 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
     (0.000121, 0.003567)
     """
     profile = Profile(alpha, activation, reference, margin)
+    if profile.case.alpha == 0.0:
+        return math.nan, math.nan
     top = profile.top()
     if profile.at(top).local_entropy < 0.0:
         raise NotConverged(
@@ -114,8 +119,12 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
 
     if profile.difference <= 0.0:
         return 0.0, math.exp(_descend(height, top))
-    bottom, lowest = Scan("local_entropy")(profile)
+    scan = Scan("local_entropy")
+    bottom, lowest = scan(profile)
     if not lowest < 0.0:
+        if scan.failed:
+            message = "replica symmetry fails near the reference: its margin is close to `margin`"
+            raise NotConverged(Report(False, math.nan, 1, message), None)
         return math.nan, math.nan
     outer = optimize.brentq(height, bottom, top, xtol=1e-13)
     return math.exp(_descend(height, bottom)), math.exp(outer)
@@ -126,6 +135,9 @@ def _descend(height, place):
     sign = math.copysign(1.0, height(place))
     while sign * height(place - STEP) > 0.0:
         place -= STEP
+        if place < NEAREST:
+            message = "the local entropy vanishes closer to the reference than the digits reach"
+            raise NotConverged(Report(False, math.nan, 1, message), place)
     return optimize.brentq(height, place - STEP, place, xtol=1e-13)
 
 
@@ -142,7 +154,7 @@ def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
     Parameters
     ----------
     alpha : float or array_like
-        Load, patterns per weight, 1e-7 or above.
+        Load, patterns per weight, 0.01 or above.
     activation : Perceptron, Sign, ReLU or Activation
     margin : float
         Of the counted solutions.
@@ -166,7 +178,9 @@ def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
     kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
 
     def one(load):
-        return _margin("local_entropy", checked_load(load, LEAST_LOAD), activation, kappa)
+        return _margin(
+            "local_entropy", _validate.real("alpha", load, LEAST_LOAD), activation, kappa
+        )
 
     return each(one, "alpha", alpha)
 
@@ -179,7 +193,7 @@ def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
     Parameters
     ----------
     alpha : float or array_like
-        Load, patterns per weight, 1e-7 or above.
+        Load, patterns per weight, 0.01 or above.
     activation : Perceptron, Sign, ReLU or Activation
     margin : float
         Of the counted solutions.
@@ -201,7 +215,8 @@ def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
     kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
 
     def one(load):
-        return _margin("derivative", checked_load(load, LEAST_LOAD), activation, kappa)
+        load = _validate.real("alpha", load, LEAST_LOAD)
+        return _margin("derivative", load, activation, kappa)
 
     return each(one, "alpha", alpha)
 
@@ -236,7 +251,7 @@ def _margin(quantity, alpha, activation, kappa):
         name = {"local_entropy": "gapless_threshold", "derivative": "dense_threshold"}[quantity]
         raise ValueError(
             f"alpha must be below {name}: above it even the surroundings of solutions of the "
-            f"largest margin have a dip; got {alpha:.6g}"
+            f"largest margin have a dip (of solutions of margin {kappa:.6g}); got {alpha:.6g}"
         ) from None
     return kappa + math.exp(root)
 

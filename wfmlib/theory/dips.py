@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize
 
 from wfmlib import gaussian
-from wfmlib.solvers import NotConverged, first_root
+from wfmlib.solvers import NotConverged, Report, first_root
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.surroundings import Surroundings
 from wfmlib.theory.typical import solve as solve_typical
@@ -57,7 +57,18 @@ class Profile:
                 return -1.0
             return at.t1 - at.t0
 
-        return first_root(nearness, FAR, -30.0, step=0.3)[0]
+        if nearness(FAR) > -1e-10:  # at small loads typical solutions are orthogonal
+            return FAR
+        try:
+            return first_root(nearness, FAR, -30.0, step=0.3)[0]
+        except NotConverged as failure:
+            message = (
+                "no distance was found at which counted solutions are as close to their reference "
+                f"as to others: are there any of {self.case.constraint} at alpha = "
+                f"{self.case.alpha:.6g}?"
+            )
+            report = Report(False, failure.residual, failure.report.iterations, message)
+            raise NotConverged(report, failure.state) from None
 
     def place(self, reach):
         """Return where the fields on reference and counted solutions differ by as much.
@@ -85,6 +96,7 @@ class Scan:
     def __init__(self, quantity):
         self.quantity = quantity
         self.last = None
+        self.failed = False  # whether replica symmetry failed at any place looked at
 
     def __call__(self, profile):
         """Return where the minimum is, and the value; infinite where there is none.
@@ -99,6 +111,7 @@ class Scan:
             try:
                 return getattr(profile.at(place), self.quantity)
             except NotConverged:
+                self.failed = True
                 return math.inf
 
         @cache

@@ -145,7 +145,8 @@ def solve(
         Also if there are no typical solutions of the reference's margin.
     NotConverged
         Where the equations have no solution: around a reference of the same margin, below some
-        small distance. Replica symmetry fails there before (see `Point.replicon`).
+        small distance, where replica symmetry has failed before (see `Point.replicon`); with
+        spherical weights, beyond the distance that solutions reach.
 
     Notes
     -----
@@ -339,7 +340,8 @@ def heights(distance, case):
 def geometric_bound(distance, weights=Binary()):
     """Return the entropy of all configurations at a distance  [eq-geometric-bound].
 
-    It is what `local_entropy` is at load 0, and an upper bound at every load.
+    It is what `local_entropy` is at load 0, and an upper bound at every load (up to the rounding
+    of the latter, 1e-14).
 
     Parameters
     ----------

@@ -741,6 +741,8 @@ def _weight_averages(distance, delta, width, inner, reference_width, correlation
         if delta + step <= low or delta + step >= high:
             step = 0.5 * (low + high) - delta
         delta += step
+    else:
+        complement = math.nan  # refused by whoever asks for an image
     return delta, (spread, complement, t0, log_weight, information)
 
 

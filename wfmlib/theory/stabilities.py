@@ -149,6 +149,9 @@ def _shaped(values, stabilities):
 # ------------------------------------------------------------------------------------------------
 
 
+FAR = 60.0  # standard deviations beyond the margin: the density underflows there
+
+
 @njit(cache=True, nogil=True)
 def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
     """Return the density at each stability, and the share of the patterns up to it.
@@ -167,6 +170,9 @@ def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
     for i in range(len(stabilities)):
         beyond = stabilities[i] - kappa
         if beyond <= 0.0:
+            continue
+        if beyond > FAR:
+            share[i] = 1.0
             continue
         step = beyond / width
         if count:

@@ -109,11 +109,15 @@ class Surroundings:
             if failure.residual < ROUNDING:
                 message = f"fixed point within {failure.residual:.1g}, which is rounding"
                 return failure.state, replace(failure.report, converged=True, message=message)
+            why = "the solutions counted may not reach that far, or there may be none"
+            if distance < 0.25 * self.reference.complement:  # half of the typical distance
+                why = (
+                    "around references whose margin is equal or close to the margin that is "
+                    "counted, the branch ends at a small distance, after it has lost stability"
+                )
             message = (
                 f"no replica-symmetric saddle point was found at distance = {distance:.6g}, "
-                f"alpha = {self.alpha:.6g} ({failure}); around references whose margin is equal "
-                "or close to the margin that is counted, the branch ends at a small distance, "
-                "after it has lost stability"
+                f"alpha = {self.alpha:.6g} ({failure}); {why}"
             )
             report = Report(False, failure.residual, failure.report.iterations, message)
             raise NotConverged(report, failure.state) from None

@@ -42,7 +42,7 @@ __all__ = [
 
 LAST = 4.0  # logarithm of q_hat: there 1 - q is 1e-12
 LEAST_LOAD = 0.05  # of which the largest margin is looked for, below
-LARGEST_MARGIN = 12.0  # in units of the activation's scale
+TEACHERS = (-2.0, 12.0)  # margins of teachers, in units of the activation's scale
 
 
 # ------------------------------------------------------------------------------------------------
@@ -107,10 +107,25 @@ class _Planted(Stationary):
 
     @cached_property
     def _fields(self):
-        omega, weight = Stationary._fields.func(self)
-        log_weight = self.constraint.log_weight(omega, self.overlap.complement)
+        c, variance = self.overlap.c, self.overlap.complement
+        root, kappa = math.sqrt(c), self.constraint.kappa
+        features = np.empty((0, 2))
+        if root > 0.05:  # as in Stationary
+            features = np.array(self.constraint.features(variance)) / root
+        # patterns that the teacher stores with margin kappa: their fields are up there
+        high = gaussian.LIMIT + max(kappa, 0.0)
+        rule = gaussian.legendre_rule()
+        x, weight = gaussian.fill_grid(features, kappa - high, high, rule)
+        log_weight = self.constraint.log_weight(root * x, variance)
         weight = weight * np.exp(log_weight - np.max(log_weight))
-        return omega, weight / np.sum(weight)
+        return root * x, weight / np.sum(weight)
+
+
+def _checked(activation, constraint):
+    """Return the axes after checking them; a teacher's margin has a range of its own."""
+    axes = checked(Binary(), activation, constraint)
+    _validate.real("margin / activation.scale", constraint.kappa / activation.scale, *TEACHERS)
+    return axes
 
 
 def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
@@ -123,7 +138,8 @@ def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
     activation : Perceptron, Sign, ReLU or Activation
         Of teacher and students.
     constraint : Margin
-        With which the teacher labels its patterns, and that students reach.
+        With which the teacher labels its patterns, and that students reach; from -2 to 12 times
+        the activation's scale.
 
     Returns
     -------
@@ -148,7 +164,7 @@ def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
     (0.5607, 0.3105)
     """
     alpha = checked_load(alpha)
-    axes = checked(Binary(), activation, constraint)
+    axes = _checked(activation, constraint)
     at, report = _at_load(alpha, axes)
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
@@ -228,7 +244,7 @@ def perfect_learning(activation=Perceptron(), margin=0.0):
     """
 
     def one(margin):
-        return _perfect_learning(checked(Binary(), activation, checked_margin(margin)))
+        return _perfect_learning(_checked(activation, checked_margin(margin)))
 
     return each(one, "margin", margin)
 
@@ -260,7 +276,7 @@ def max_margin(alpha, activation=Perceptron()):
     TypeError, ValueError
         As `solve`.
     """
-    last = _perfect_learning(checked(Binary(), activation, Margin(0.0)))
+    last = _perfect_learning(_checked(activation, Margin(0.0)))
     scale = activation.scale
 
     def one(alpha):
@@ -270,7 +286,7 @@ def max_margin(alpha, activation=Perceptron()):
             axes = Binary(), activation, Margin(kappa * scale)
             return math.log(_perfect_learning(axes) / alpha)
 
-        return first_root(excess, 0.0, LARGEST_MARGIN, step=0.2)[0] * scale
+        return first_root(excess, 0.0, TEACHERS[1], step=0.2)[0] * scale
 
     return each(one, "alpha", alpha)
 
@@ -335,6 +351,8 @@ def local_entropy(distance, alpha, *, activation=Perceptron(), reference=Margin(
 
 
 def _teacher(alpha, activation, reference, margin):
+    _validate.member("reference", reference, (Margin,))
+    _checked(activation, reference)
     return Surroundings(alpha, Binary(), activation, reference, margin, planted=True)
 
 
@@ -347,7 +365,7 @@ def dense_threshold(*, activation=Perceptron(), margin=0.0):
     ----------
     activation : Perceptron, Sign, ReLU or Activation
     margin : float
-        Of the counted solutions.
+        Of the counted solutions, not negative.
 
     Returns
     -------
@@ -358,7 +376,8 @@ def dense_threshold(*, activation=Perceptron(), margin=0.0):
     TypeError, ValueError, NotConverged
         As `franz_parisi.dense_threshold`.
     """
-    _, _, counted = checked(Binary(), activation, checked_margin(margin))
+    counted = Margin(_validate.real("margin", margin, 0.0))
+    _checked(activation, counted)
     return load_of_dip(
         "derivative",
         lambda alpha: Margin(max_margin(alpha, activation)),
