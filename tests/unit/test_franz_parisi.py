@@ -249,6 +249,15 @@ def test_references_close_to_the_last_margin(kappa):
     assert point.local_entropy == pytest.approx(entropy, abs=1e-9)
 
 
+def test_point_that_no_single_start_reaches():
+    unit = ReLU()
+    reference = Margin(0.02 * unit.scale)
+    axes = {"weights": Spherical(), "activation": unit, "reference": reference}
+    point = franz_parisi.solve(0.1, 1.9, **axes)
+    curve = franz_parisi.curve([0.12, 0.1, 0.08], 1.9, **axes)
+    assert point.local_entropy == pytest.approx(curve.local_entropy[1], abs=1e-10)
+
+
 def test_curve_agrees_with_single_points():
     distances = np.array([[0.3, 0.001], [0.5, 0.05]])
     curve = franz_parisi.curve(distances, 0.6, activation=ReLU(), reference=Margin(0.1))

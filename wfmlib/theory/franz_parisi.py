@@ -163,7 +163,7 @@ def solve(
     """
     case = Surroundings(alpha, weights, activation, reference, margin)
     distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
-    state, report = case.solve(distance, case.start)
+    state, report = case.reach(distance)
     return Point(
         alpha=case.alpha,
         weights=weights,
@@ -323,7 +323,7 @@ def heights(distance, case):
     if np.ndim(distance) == 0:
         if checked_distances(distance) == 0.0:
             return case.at_reference
-        state, _ = case.solve(float(distance), case.start)
+        state, _ = case.reach(float(distance))
         return float(case.at(float(distance), state).local_entropy)
     found = along(distance, case)
     if not np.all(found.converged):

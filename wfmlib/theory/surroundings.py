@@ -122,6 +122,19 @@ class Surroundings:
             report = Report(False, failure.residual, failure.report.iterations, message)
             raise NotConverged(report, failure.state) from None
 
+    def reach(self, distance):
+        """Return the saddle point's state and the report, if need be from the typical distance."""
+        try:
+            return self.solve(distance, self.start)
+        except NotConverged as failure:
+            state = self.start
+            try:
+                for place in np.geomspace(0.5 * self.reference.complement, distance, 8):
+                    state, report = self.solve(float(place), state)
+            except NotConverged:
+                raise failure from None
+            return state, report
+
     def solve_from(self, distance, start):
         """Return the saddle point's state from a guess, or where that fails from `start`."""
         try:

@@ -255,11 +255,11 @@ def _delta(delta, target, width, u, weight):
         else:
             high = delta
         step = excess * 2.0 * far * near / variance
+        if abs(step) <= 1e-15 * max(1.0, abs(delta)):
+            break
         if delta + step <= low or delta + step >= high:
             step = 0.5 * (low + high) - delta
         delta += step
-        if abs(step) <= 1e-15 * max(1.0, abs(delta)):
-            break
     return delta
 
 
