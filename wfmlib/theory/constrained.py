@@ -30,6 +30,7 @@ FREE = 1e-10
 # field: its step is too sharp for the direct form of the slope, and differences cancel.
 SHARP = 0.1
 
+FAR = 8.0  # cuts beyond this many standard deviations are too small to divide by
 LIMIT = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 RULE = gaussian.legendre_rule(10)  # relative errors of the averages are below 1e-12
 
@@ -213,20 +214,32 @@ def _private_fields(x, root_c, variance, kt, slope, width, own, kappa, lean, lef
     log-concave function: it lies within a standard normal's reach of its mean.
     """
     spread = math.sqrt(variance)
-    mean = lean * gaussian.hazard((kt - root_c * x) / spread) / spread
+    cut = (kt - root_c * x) / spread
+    mean = lean * gaussian.hazard(cut) / spread
+    # an ordinary cut keeps y's own normal density; a far one is divided out in logarithms
+    far = cut > FAR
+    centre = mean if far else 0.0
     features = np.empty((2, 2))
     count = 0
     if width > 1e-8:
-        features[count, 0] = (kappa - slope * x) / width - mean
+        features[count, 0] = (kappa - slope * x) / width - centre
         features[count, 1] = math.sqrt(own) / width
         count += 1
     if abs(lean) > 1e-8:
-        features[count, 0] = (kt - root_c * x) / lean - mean
+        features[count, 0] = (kt - root_c * x) / lean - centre
         features[count, 1] = math.sqrt(left) / abs(lean)
         count += 1
-    y, weight = gaussian.fill_grid(features[:count], -LIMIT, LIMIT, rule)
-    cut = (kt - root_c * x) / spread
+    y, weight = gaussian.fill_grid(
+        features[:count], mean - centre - LIMIT, mean - centre + LIMIT, rule
+    )
     root_left = math.sqrt(max(left, 1e-300))
+    if not far:
+        total = gaussian.H(cut)
+        for j in range(len(y)):
+            weight[j] /= total
+            if weight[j] > 1e-20:
+                weight[j] *= gaussian.H((kt - root_c * x - lean * y[j]) / root_left)
+        return y, weight
     total = gaussian.log_H(cut)
     for j in range(len(y)):
         shift = y[j]
