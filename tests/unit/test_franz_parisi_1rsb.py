@@ -372,3 +372,10 @@ def test_wrong_arguments():
         broken.solve(0.1, 0.5, m=0.5, reference=0.1)
     with pytest.raises(NotConverged, match="symmetric"):  # below the end of the branch
         broken.solve(1e-5, 0.5, m=0.5)
+
+
+def test_two_states_close_to_each_other_are_told_apart():
+    survey = broken.search(0.0015, 0.5, m=[0.3])
+    assert [state.attracting for state in survey.states] == [True, False]
+    assert survey.states[0].p1 < survey.states[1].p1
+    assert all(state.report.residual < 1e-8 for state in survey.states)

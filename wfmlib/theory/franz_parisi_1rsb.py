@@ -29,7 +29,7 @@ import numpy as np
 from scipy import optimize
 
 from wfmlib import _validate, gaussian
-from wfmlib.solvers import NotConverged, Report, fixed_point
+from wfmlib.solvers import NotConverged, Report, first_root, fixed_point
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.groups import RULE, Groups
@@ -358,9 +358,26 @@ class _Search:
 
     def refined(self, crossing):
         """Return the state in a crossing."""
-        start = [*crossing.state, math.log(crossing.split)]
         low, high = crossing.splits
-        return self._root(start, lambda _: crossing.m, crossing, (0.999 * low, 1.001 * high))
+        target = lambda _: crossing.m, crossing, (0.999 * low, 1.001 * high)
+        try:
+            return self._root([*crossing.state, math.log(crossing.split)], *target)
+        except NotConverged:  # there may be a second state nearby, just outside the two rungs
+            return self._root(self._closed_in(crossing), *target)
+
+    def _closed_in(self, crossing):
+        """Return the state in a crossing, roughly, without leaving it."""
+        low, high = crossing.splits
+        low, high = math.log(max(low, 1e-3 * high)), math.log(high)
+        state = crossing.state
+
+        def growth(log_split):
+            nonlocal state
+            state, at = self._settled(state, math.exp(log_split), crossing.m)
+            return at.log_growth
+
+        log_split, _ = first_root(growth, low, high, step=high - low, tolerance=1e-6)
+        return [*state, log_split]
 
     def _root(self, start, size, crossing, splits):
         """Return the state near `start`, ``(ln p0_hat, r, ln split)`` and m if it is unknown."""
