@@ -1,6 +1,7 @@
-"""Every solution of the binary perceptron, counted exactly, at small N.
+"""Every solution of a binary perceptron or tree machine, counted exactly, at small N.
 
-Each of the 2^N weight vectors is judged. Three ideas bring that to a fraction of a nanosecond:
+Each of the 2^N weight vectors is judged. For several units see `enumerate_machines`; for the
+perceptron three ideas bring that to a fraction of a nanosecond:
 
 - *Bytes side by side.* A pattern needs one small integer, so eight patterns share a 64-bit
   word. The integer is shifted so that the top bit of its byte says "can still be right":
@@ -28,11 +29,11 @@ from multiprocessing.pool import ThreadPool
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from wfmlib import _validate
+from wfmlib.learning import enumerate_machines
+from wfmlib.learning._words import ones, trailing_zeros
 
 LARGEST = 60  # weights: their signs in one 64-bit word, twice their number in an int64
 LONGEST = 60.0  # seconds: what is estimated to take longer is refused unless forced
@@ -51,7 +52,8 @@ class Enumeration:
     """All solutions of one set of patterns, counted.
 
     A solution is a weight vector in {-1, +1}^N whose stabilities all lie strictly above
-    `margin`; `count` is the partition function [eq-partition] of this instance.
+    `margin`; `count` is the partition function [eq-partition] of this instance. Stabilities are
+    those of the network's method in `wfmlib.networks`.
 
     Attributes
     ----------
@@ -62,8 +64,10 @@ class Enumeration:
     count : int
         Number of solutions, exact.
     margins : numpy.ndarray
-        The values above `margin` that a stability can take, ascending: ``s / sqrt(N)`` with the
-        integers s of N's parity up to N. Empty where `margin` is sqrt(N) or more.
+        The values above `margin` that a stability can take, ascending. Perceptron: ``s /
+        sqrt(N)`` with the integers s of N's parity up to N; empty where `margin` is sqrt(N) or
+        more. Committee of K > 1 units: ``s / sqrt(K)`` with the positive integers s of K's
+        parity up to K, s being the majority of the votes. Parity machine: 1 alone.
     counts_by_margin : numpy.ndarray
         int64, one entry per entry of `margins`: the solutions whose *smallest* stability is
         that value. They sum to `count`; `count_at` sums their tail.
@@ -76,7 +80,12 @@ class Enumeration:
     solutions : numpy.ndarray or None
         The solutions, int8, shape (count, N), in ascending lexicographic order; None where
         there are more than were to be kept. Their pairwise distances ``(1 - overlap) / 2`` are
-        ``scipy.spatial.distance.pdist(solutions, "hamming")``.
+        ``scipy.spatial.distance.pdist(solutions, "hamming")``. Of several units each row holds
+        the weights one after the other: ``solutions.reshape(-1, K, N // K)`` parts them.
+    units : int
+        Number K of units.
+    machine : str
+        How they decide, "committee" or "parity"; one unit is the perceptron with either.
     """
 
     N: int
@@ -88,12 +97,15 @@ class Enumeration:
     counts_by_distance: np.ndarray | None = field(repr=False)
     magnetisation: np.ndarray = field(repr=False)
     solutions: np.ndarray | None = field(repr=False)
+    units: int = 1
+    machine: str = "committee"
 
     def __repr__(self):
         found = f"{self.count:,} solution{'' if self.count == 1 else 's'}"
         if self.count:
             found += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
-        return f"Enumeration(N={self.N}, P={self.P}, margin={self.margin:g}: {found})"
+        kind = f"{self.machine}, K={self.units}, " if self.units > 1 else ""
+        return f"Enumeration({kind}N={self.N}, P={self.P}, margin={self.margin:g}: {found})"
 
     @property
     def entropy(self):
@@ -143,7 +155,8 @@ class Enumeration:
         margin = _validate.array("margin", margin)
         if margin.ndim == 0:
             margin = _validate.real("margin", margin)
-            beyond = _agreements_needed(margin, self.N) - _agreements_needed(self.margin, self.N)
+            steps = _steps(self.N, self.units, self.machine)
+            beyond = _agreements_needed(margin, steps) - _agreements_needed(self.margin, steps)
             if beyond < 0:
                 raise ValueError(
                     f"margin must not lie below {self.margin}, where the solutions were "
@@ -181,7 +194,17 @@ class Enumeration:
 
 
 def enumerate_solutions(
-    xi, sigma, margin=0.0, *, reference=None, keep=0, force=False, progress=None, threads=None
+    xi,
+    sigma,
+    margin=0.0,
+    *,
+    units=1,
+    machine="committee",
+    reference=None,
+    keep=0,
+    force=False,
+    progress=None,
+    threads=None,
 ):
     """Count the binary weights that store all patterns, exactly, by judging all 2^N.
 
@@ -199,9 +222,17 @@ def enumerate_solutions(
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
     margin : float
-        The margin kappa, dimensionless. Below -sqrt(N) everything is a solution.
+        The margin kappa, dimensionless. Below -sqrt(N) everything is a solution. Must be 0 for
+        more than one unit.
+    units : int
+        Number K of units, a divisor of N with N/K at most 20 (beyond one unit). Unit l sees the
+        columns of `xi` from ``l N/K`` up to, and without, ``(l + 1) N/K``.
+    machine : str
+        "committee": the majority of the units' signs, as `networks.TreeCommittee`, or "parity":
+        their product, as `networks.ParityMachine`. Ties are errors as there: at even N/K no
+        unit of a solution has a preactivation of 0 on any pattern.
     reference : array_like, optional
-        Weights, shape (N,), entries -1 and +1, to count distances from.
+        Weights, shape (N,) or (K, N/K), entries -1 and +1, to count distances from.
     keep : int
         Return the solutions themselves if there are at most this many.
     force : bool
@@ -223,15 +254,17 @@ def enumerate_solutions(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If an array does not hold signs, shapes do not match, a number is out of range, or N is
-        so large that the run is estimated to take longer than a minute and `force` is not set.
+        If an array does not hold signs, shapes do not match, a number is out of range, `margin`
+        is not 0 for more than one unit, or N is so large that the run is estimated to take
+        longer than a minute and `force` is not set.
 
     Notes
     -----
     The estimate is measured: random pieces of this very enumeration are timed, since the cost
     depends on the instance, from a fraction of a nanosecond per weight vector where the patterns
     leave few solutions to some 20 ns where most weight vectors are solutions (each is looked
-    at).
+    at). Machines of several units cost far less, since most weight vectors are never looked at:
+    what counts is the combinations of all units but the last, and the solutions.
     """
     xi, sigma = _validate.patterns(xi, sigma)
     margin = _validate.real("margin", margin)
@@ -241,13 +274,12 @@ def enumerate_solutions(
             f"xi has N = {N} columns, and 2^{N} weight vectors cannot be enumerated; "
             f"at most {LARGEST} are accepted, and in practice about 40"
         )
+    units = _validate.integer("units", units, 1, N)
+    machine = _validate.choice("machine", machine, ("committee", "parity"))
+    if units > 1:
+        _check_machine(N, margin, units)
     if reference is not None:
-        reference = _validate.signs("reference", reference, 1)
-        if len(reference) != N:
-            raise ValueError(
-                f"reference must have one entry per weight: xi has shape {xi.shape}, "
-                f"reference has shape {reference.shape}"
-            )
+        reference = _reference(reference, xi, units)
     keep = _validate.integer("keep", keep, 0)
     force = _validate.choice("force", force, (False, True))
     progress = _validate.choice("progress", progress, (None, False, True))
@@ -255,10 +287,19 @@ def enumerate_solutions(
         threads = numba.config.NUMBA_NUM_THREADS
     threads = _validate.integer("threads", threads, 1)
 
-    needed = _agreements_needed(margin, N)
+    steps = _steps(N, units, machine)
+    needed = _agreements_needed(margin, steps)
     centre = np.ones(N) if reference is None else reference
-    walk = partial(_walk_heard, *_tables(xi * sigma[:, None], needed), needed, _bits(centre))
-    seconds = _estimate(walk, N) / min(threads, numba.config.NUMBA_DEFAULT_NUM_THREADS)
+    if units > 1:
+        tables = enumerate_machines.tabulate(xi, sigma, units, machine, centre)
+        walk = partial(_heard, enumerate_machines.walk, tables)
+        prefix_bits = enumerate_machines.prefix_bits(tables)
+        seconds = _heard(enumerate_machines.estimate, tables)
+    else:
+        walk = partial(_walk_heard, *_tables(xi * sigma[:, None], needed), needed, _bits(centre))
+        prefix_bits = min(max(N - _CHUNK, 0), _PREFIX)
+        seconds = _estimate(walk, N)
+    seconds /= min(threads, numba.config.NUMBA_DEFAULT_NUM_THREADS)
     if seconds > LONGEST and not force:
         raise ValueError(
             f"N = {N} means 2^{N} = {2.0**N:.1e} weight vectors, about {_duration(seconds)} "
@@ -266,9 +307,8 @@ def enumerate_solutions(
         )
     show = seconds > PATIENCE if progress is None else progress
 
-    prefix_bits = min(max(N - _CHUNK, 0), _PREFIX)
     room = min(keep, 2 ** (N - prefix_bits))
-    lowest, distances, ups = (np.zeros(size, dtype=np.int64) for size in (N + 1, N + 1, N))
+    lowest, distances, ups = (np.zeros(size, dtype=np.int64) for size in (steps + 1, N + 1, N))
     kept = []
     for part in _run(lambda prefix: walk(prefix, prefix_bits, room), prefix_bits, threads, show):
         lowest += part[0]
@@ -283,19 +323,56 @@ def enumerate_solutions(
         P=P,
         margin=margin,
         count=count,
-        margins=(2 * np.arange(needed, N + 1) - N) / np.sqrt(N),
+        margins=(2 * np.arange(needed, steps + 1) - steps) / np.sqrt(steps),
         counts_by_margin=lowest[needed:],
         counts_by_distance=None if reference is None else distances,
         magnetisation=(2 * ups - count) / count if count else np.full(N, np.nan),
         solutions=_signs(np.sort(np.concatenate(kept)), N) if count <= keep else None,
+        units=units,
+        machine=machine,
     )
+
+
+def _check_machine(N, margin, units):
+    """Refuse what several units cannot have."""
+    if N % units:
+        raise ValueError(f"units must divide the number of columns of xi, {N}, got {units}")
+    if N // units > enumerate_machines.LARGEST_UNIT:
+        raise ValueError(
+            f"units = {units} of N = {N} weights have {N // units} each; the 2^{N // units} "
+            f"weight vectors of a unit are tabulated, for at most "
+            f"{enumerate_machines.LARGEST_UNIT} weights"
+        )
+    if margin != 0:
+        raise ValueError(f"margin must be 0 for more than one unit, got {margin}")
+
+
+def _reference(reference, xi, units):
+    """Return the reference flat, after checking that it has one entry per weight."""
+    N = xi.shape[1]
+    ndim = np.ndim(_validate.array("reference", reference))
+    reference = _validate.signs("reference", reference, 2 if ndim == 2 else 1)
+    if reference.shape not in ((N,), (units, N // units)):
+        raise ValueError(
+            f"reference must have one entry per weight: xi has shape {xi.shape}, "
+            f"reference has shape {reference.shape}"
+        )
+    return reference.ravel()
+
+
+def _steps(N, units, machine):
+    """Return n, where a stability is one of the n + 1 numbers (-n, -n + 2, ..., n) / sqrt(n)."""
+    if units == 1:
+        return N
+    return units if machine == "committee" else 1
 
 
 def _agreements_needed(margin, N):
     """Return how many weights must agree with a pattern for a stability above `margin`.
 
     With u weights equal to ``sigma xi_i`` the stability is ``(2u - N) / sqrt(N)``. The least
-    sufficient u lies between 0 (any weights will do) and N + 1 (none will).
+    sufficient u lies between 0 (any weights will do) and N + 1 (none will). For a committee
+    read units for weights.
     """
     bounded = min(max(margin, -2 * math.sqrt(N)), 2 * math.sqrt(N))
     level = (bounded * math.sqrt(N) + N) / 2
@@ -344,9 +421,14 @@ def _run(task, prefix_bits, threads, show):
 
 
 def _walk_heard(*arguments):
-    """Call the kernel, and let an interrupt that came meanwhile be one."""
+    """Call the perceptron's kernel, and let an interrupt that came meanwhile be one."""
+    return _heard(_walk, *arguments)
+
+
+def _heard(kernel, *arguments):
+    """Call what runs a kernel, and let an interrupt that came meanwhile be one."""
     try:
-        return _walk(*arguments)
+        return kernel(*arguments)
     except SystemError as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from None
@@ -418,7 +500,7 @@ def _walk(start, cost, block, needed, reference, prefix, prefix_bits, room):
     """
     N = len(cost)
     words, block_size = block.shape
-    block_bits = np.int64(_trailing_zeros(np.uint64(block_size)))
+    block_bits = np.int64(trailing_zeros(np.uint64(block_size)))
     walk_bits = N - block_bits - prefix_bits
 
     lowest = np.zeros(N + 1, dtype=np.int64)
@@ -447,7 +529,7 @@ def _walk(start, cost, block, needed, reference, prefix, prefix_bits, room):
     passed = np.empty(block_size, dtype=np.uint64)
     for k in range(1 << walk_bits):
         if k > 0:  # step k of the Gray code flips the bit that ends the zeros of k
-            bit = np.int64(_trailing_zeros(np.uint64(k)))
+            bit = np.int64(trailing_zeros(np.uint64(k)))
             place = np.uint64(bit + block_bits)
             weights ^= _1 << place
             row = 2 * bit + np.int64((weights >> place) & _1)
@@ -474,7 +556,7 @@ def _walk(start, cost, block, needed, reference, prefix, prefix_bits, room):
             for shift in (32, 16, 8):  # halve: byte 0 ends as the least of the eight
                 smallest = _bytewise_min(smallest, smallest >> np.uint64(shift))
             lowest[needed + np.int64(smallest & np.uint64(0x7F))] += 1
-            distances[np.int64(_ones(solution ^ np.uint64(reference)))] += 1
+            distances[np.int64(ones(solution ^ np.uint64(reference)))] += 1
             for i in range(N):
                 ups[i] += np.int64((solution >> np.uint64(N - 1 - i)) & _1)
             if n_kept < room:
@@ -493,23 +575,3 @@ def _bytewise_min(a, b):
     not_above = (a - (b & _LOW)) & _TOP  # 128 + x - y > 0 with x, y < 128: nothing is borrowed
     take_b = not_above - (not_above >> np.uint64(7))  # 0x7F in each byte where y <= x
     return (a & ~take_b) | (b & take_b)
-
-
-@intrinsic
-def _trailing_zeros(context, word):
-    """Return the number of zeros below the lowest one of a uint64 that is not zero."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def _ones(context, word):
-    """Return the number of ones in a uint64."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate

@@ -1,5 +1,7 @@
 """Networks of finite size: what they answer, where they err, how stably."""
 
+from wfmlib.networks.parity_machine import ParityMachine
 from wfmlib.networks.perceptron import Perceptron
+from wfmlib.networks.tree_committee import TreeCommittee
 
-__all__ = ["Perceptron"]
+__all__ = ["ParityMachine", "Perceptron", "TreeCommittee"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import _validate
+from wfmlib.networks import _machines
 
 
 class Perceptron:
@@ -30,20 +31,12 @@ class Perceptron:
     """
 
     def __init__(self, w):
-        w = _validate.array("w", w)
-        if w.dtype.kind not in "iuf":
-            raise TypeError(f"w must be an array of real numbers, got dtype {w.dtype}")
-        if w.ndim != 1 or w.size == 0:
-            raise ValueError(f"w must be a non-empty array with 1 axis, got shape {w.shape}")
-        if not np.all(np.isfinite(w)):
-            raise ValueError(f"w must be finite, got an entry {w[~np.isfinite(w)][0]}")
-        if not np.any(w):
+        self.w = _machines.weights(w, 1)
+        if not np.any(self.w):
             raise ValueError("w must not be zero throughout")
-        self.w = w.astype(np.int8 if np.all(np.abs(w) == 1) else np.float64)
 
     def __repr__(self):
-        kind = "binary" if self.w.dtype == np.int8 else "real"
-        return f"Perceptron(N={len(self.w)}, {kind} weights)"
+        return f"Perceptron(N={len(self.w)}, {_machines.kind(self.w)} weights)"
 
     def output(self, xi):
         """Return the sign of ``w . xi`` for each pattern.

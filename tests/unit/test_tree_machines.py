@@ -1,0 +1,192 @@
+"""The tree committee and the parity machine: their answers, their ties, their symmetries."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfmlib import patterns
+from wfmlib.networks import ParityMachine, Perceptron, TreeCommittee
+
+MACHINES = [TreeCommittee, ParityMachine]
+
+# Three units of two weights, all +1: the units' sums of each pattern are beside it.
+XI = np.array(
+    [
+        [1, 1, 1, 1, -1, -1],  # 2 2 -2
+        [-1, -1, 1, 1, -1, -1],  # -2 2 -2
+        [1, 1, 1, 1, 1, -1],  # 2 2 0
+        [-1, -1, -1, -1, -1, -1],  # -2 -2 -2
+    ]
+)
+SIGMA = np.array([1, 1, 1, -1])
+
+
+def test_a_worked_example():
+    w = np.ones((3, 2))
+    committee, parity = TreeCommittee(w), ParityMachine(w)
+    # The third pattern is a tie though two of three units say +1: the third says nothing.
+    np.testing.assert_array_equal(committee.output(XI), [1, -1, 0, -1])
+    np.testing.assert_array_equal(parity.output(XI), [-1, 1, 0, -1])
+    assert committee.errors(XI, SIGMA) == 2
+    assert parity.errors(XI, SIGMA) == 2
+    root = np.sqrt(3)
+    np.testing.assert_array_equal(
+        committee.stabilities(XI, SIGMA), [1 / root, -1 / root, 0.0, 3 / root]
+    )
+    np.testing.assert_array_equal(parity.stabilities(XI, SIGMA), [-1.0, 1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(
+        committee.fields(XI),
+        np.array([[2, 2, -2], [-2, 2, -2], [2, 2, 0], [-2, -2, -2]]) / np.sqrt(2),
+    )
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_types_and_text(machine):
+    net = machine([[1.0, -1.0], [1.0, 1.0], [1.0, 1.0]])
+    assert net.w.dtype == np.int8
+    assert repr(net) == f"{machine.__name__}(K=3, N=6, binary weights)"
+    assert net.output(XI).dtype == np.int8
+    assert isinstance(net.errors(XI, SIGMA), int)
+    assert net.stabilities(XI, SIGMA).dtype == np.float64
+    given_w = np.full((3, 2), 0.5)
+    real = machine(given_w)
+    given_w[:] = 7
+    np.testing.assert_array_equal(real.w, np.full((3, 2), 0.5))
+    assert repr(real) == f"{machine.__name__}(K=3, N=6, real weights)"
+
+
+@pytest.mark.parametrize(
+    ("machine", "combine"), [(TreeCommittee, np.sum), (ParityMachine, np.prod)]
+)
+@pytest.mark.parametrize("units", [1, 2, 3, 4, 5])
+def test_every_combination_of_signs(machine, combine, units):
+    # One weight +1 a unit: a pattern is the list of the units' signs.
+    xi = np.array(list(itertools.product((-1, 1), repeat=units)))
+    expected = [np.sign(combine(signs)) for signs in xi]
+    net = machine(np.ones((units, 1)))
+    np.testing.assert_array_equal(net.output(xi), expected)
+    for label in (-1, 1):
+        sigma = np.full(len(xi), label)
+        assert net.errors(xi, sigma) == sum(label != one for one in expected)
+
+
+@st.composite
+def networks(draw, machine=None):
+    """Draw a machine, binary or real, with patterns and labels for it."""
+    machine = machine or draw(st.sampled_from(MACHINES))
+    K, n, P = draw(st.integers(1, 6)), draw(st.integers(1, 8)), draw(st.integers(1, 12))
+    seed = draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    w = rng.choice([-1, 1], (K, n)) if draw(st.booleans()) else rng.standard_normal((K, n))
+    return machine, w, *patterns.random(P, K * n, seed)
+
+
+@given(networks())
+def test_a_unit_is_a_perceptron(case):
+    machine, w, xi, sigma = case
+    net = machine(w)
+    K, n = w.shape
+    parts = [xi[:, unit * n : (unit + 1) * n] for unit in range(K)]
+    units = [Perceptron(row) for row in w]
+    fields = net.fields(xi)
+    assert fields.shape == (len(xi), K)
+    for unit in range(K):
+        # Sums of at most 8 terms of size |w_i|, rounded in another order.
+        np.testing.assert_allclose(
+            fields[:, unit] * np.sqrt(n),
+            parts[unit] @ w[unit],
+            rtol=0,
+            atol=1e-14 * np.abs(w[unit]).sum(),
+        )
+    signs = np.array([unit.output(part) for unit, part in zip(units, parts, strict=True)])
+    decided = signs.all(axis=0)
+    votes = signs.sum(axis=0) if machine is TreeCommittee else signs.prod(axis=0)
+    np.testing.assert_array_equal(net.output(xi), np.sign(votes) * decided)
+    scale = np.sqrt(K) if machine is TreeCommittee else 1.0
+    np.testing.assert_array_equal(net.stabilities(xi, sigma), sigma * votes * decided / scale)
+
+
+@given(networks())
+def test_output_errors_and_stabilities_agree(case):
+    machine, w, xi, sigma = case
+    net = machine(w)
+    wrong = np.count_nonzero(net.output(xi) != sigma)
+    assert net.errors(xi, sigma) == wrong
+    assert np.count_nonzero(net.stabilities(xi, sigma) <= 0) == wrong
+    if len(w) == 1:
+        assert wrong == Perceptron(w[0]).errors(xi, sigma)
+
+
+@given(networks(), st.randoms(use_true_random=False))
+def test_units_may_change_places_with_their_inputs(case, random):
+    machine, w, xi, sigma = case
+    K, n = w.shape
+    order = random.sample(range(K), K)
+    moved = xi.reshape(len(xi), K, n)[:, order].reshape(xi.shape)
+    np.testing.assert_array_equal(
+        machine(w[order]).stabilities(moved, sigma), machine(w).stabilities(xi, sigma)
+    )
+
+
+@given(networks(), st.integers(0, 2**32))
+def test_gauge_symmetry(case, seed):
+    machine, w, xi, sigma = case
+    gauge = np.random.default_rng(seed).choice([-1, 1], w.shape)
+    np.testing.assert_array_equal(
+        machine(w * gauge).stabilities(xi * gauge.ravel(), sigma),
+        machine(w).stabilities(xi, sigma),
+    )
+
+
+@given(networks(ParityMachine), st.data())
+def test_parity_does_not_see_the_signs_of_two_units(case, data):
+    _, w, xi, _ = case
+    one = data.draw(st.integers(0, len(w) - 1))
+    other = data.draw(st.integers(0, len(w) - 1))
+    turned = w.copy()
+    turned[one] *= -1
+    np.testing.assert_array_equal(ParityMachine(turned).output(xi), -ParityMachine(w).output(xi))
+    turned[other] *= -1
+    np.testing.assert_array_equal(ParityMachine(turned).output(xi), ParityMachine(w).output(xi))
+
+
+@given(networks(TreeCommittee), st.floats(1e-3, 1e3))
+def test_committee_is_odd_and_the_length_of_a_unit_does_not_matter(case, scale):
+    _, w, xi, sigma = case
+    plain = TreeCommittee(w).stabilities(xi, sigma)
+    np.testing.assert_array_equal(TreeCommittee(-w).stabilities(xi, sigma), -plain)
+    if w.dtype.kind == "f":  # sums of random reals: no tie that rounding could make or break
+        longer = w * np.where(np.arange(len(w)) % 2, scale, 1.0)[:, None]
+        np.testing.assert_array_equal(TreeCommittee(longer).stabilities(xi, sigma), plain)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("w", "error", "message"),
+    [
+        ([1, 1], ValueError, r"w must be a non-empty array with 2 axes, got shape \(2,\)"),
+        (np.ones((0, 3)), ValueError, r"w must be a non-empty array with 2 axes"),
+        ([[1.0, 1.0], [0.0, 0.0]], ValueError, "zero throughout in any unit, unit 1 is"),
+        ([[1.0, np.nan]], ValueError, "w must be finite, got an entry nan"),
+        ([["a"]], TypeError, "w must be an array of real numbers"),
+        ([[1], [1, 1]], ValueError, "w must be a rectangular array"),
+    ],
+)
+def test_bad_weights_are_named(machine, w, error, message):
+    with pytest.raises(error, match=message):
+        machine(w)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_bad_patterns_are_named(machine):
+    net = machine(np.ones((3, 2)))
+    for call in (net.output, net.fields):
+        with pytest.raises(ValueError, match=r"w has shape \(3, 2\), xi has shape \(4, 5\)"):
+            call(XI[:, :5])
+    with pytest.raises(ValueError, match="xi must hold -1 and \\+1 only, got an entry 0"):
+        net.errors(np.zeros((1, 6)), [1])
+    with pytest.raises(ValueError, match="sigma must have one label per pattern"):
+        net.stabilities(XI, SIGMA[:3])

@@ -1,0 +1,120 @@
+"""What the networks share: the check of their weights, and how a tree machine sees a pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib import _validate
+
+
+def weights(w, ndim):
+    """Return weights as a new array with `ndim` axes: int8 when binary, float64 otherwise."""
+    w = _validate.array("w", w)
+    if w.dtype.kind not in "iuf":
+        raise TypeError(f"w must be an array of real numbers, got dtype {w.dtype}")
+    if w.ndim != ndim or w.size == 0:
+        axes = "1 axis" if ndim == 1 else f"{ndim} axes"
+        raise ValueError(f"w must be a non-empty array with {axes}, got shape {w.shape}")
+    if not np.all(np.isfinite(w)):
+        raise ValueError(f"w must be finite, got an entry {w[~np.isfinite(w)][0]}")
+    return w.astype(np.int8 if np.all(np.abs(w) == 1) else np.float64)
+
+
+def kind(w):
+    """Return the word for checked weights."""
+    return "binary" if w.dtype == np.int8 else "real"
+
+
+class TreeMachine:
+    """Sign units on disjoint parts of the input; a subclass says what their signs decide.
+
+    Attributes
+    ----------
+    w : numpy.ndarray
+        The weights, shape (K, N/K): int8 when they are binary, float64 otherwise.
+    """
+
+    def __init__(self, w):
+        self.w = weights(w, 2)
+        silent = np.flatnonzero(~np.any(self.w, axis=1))
+        if len(silent):
+            raise ValueError(f"w must not be zero throughout in any unit, unit {silent[0]} is")
+
+    def __repr__(self):
+        name = f"{type(self).__name__}(K={len(self.w)}, N={self.w.size}"
+        return f"{name}, {kind(self.w)} weights)"
+
+    def fields(self, xi):
+        """Return the preactivation ``w_l . xi_l / sqrt(N/K)`` of each unit l for each pattern.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1: unit l sees the columns from ``l N/K`` up
+            to, and without, ``(l + 1) N/K``.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P, K), float64, dimensionless: of order 1 for units on the sphere
+            ``|w_l|^2 = N/K``, where binary weights lie too. For binary weights the numerator is
+            an exact integer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `xi` does not hold signs, or has not one column per weight.
+        """
+        return self._sums(_validate.signs("xi", xi, 2)) / np.sqrt(self.w.shape[1])
+
+    def output(self, xi):
+        """Return the answer to each pattern.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), int8: -1, +1, or 0 for a tie, which no label equals: a tie is an error.
+        """
+        return np.sign(self._votes(_validate.signs("xi", xi, 2))).astype(np.int8)
+
+    def errors(self, xi, sigma):
+        """Return the number of patterns whose output is not their label: ties are errors.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+        sigma : array_like
+            Labels, shape (P,), entries -1 and +1.
+
+        Returns
+        -------
+        int
+            From 0 to P.
+        """
+        xi, sigma = _validate.patterns(xi, sigma)
+        return int(np.count_nonzero(sigma * self._votes(xi) <= 0))
+
+    def _sums(self, xi):
+        """Return ``w_l . xi_l``, shape (P, K), as float64: exact for binary weights."""
+        if xi.shape[1] != self.w.size:
+            raise ValueError(
+                f"xi must have one column per weight: w has shape {self.w.shape}, "
+                f"xi has shape {xi.shape}"
+            )
+        parts = xi.reshape(len(xi), *self.w.shape).astype(np.float64)
+        return np.einsum("pki,ki->pk", parts, self.w.astype(np.float64))
+
+    def _signs(self, xi):
+        """Return the units' signs, int64, shape (P, K); all 0 where any unit is undecided."""
+        signs = np.sign(self._sums(xi)).astype(np.int64)
+        return signs * np.all(signs, axis=1, keepdims=True)
+
+    def _votes(self, xi):
+        """Return an integer for each pattern, whose sign is the output."""
+        raise NotImplementedError
