@@ -282,7 +282,7 @@ def _lobatto_rule(order):
 
 
 @njit(cache=True, nogil=True)
-def _edges(features, low, high):
+def edges(features, low, high):
     """Return the ends of the panels from `low` to `high`, increasing.
 
     Every centre is an end. A panel is no longer than `WIDEST`, and no longer than its distance
@@ -290,8 +290,8 @@ def _edges(features, low, high):
     from it they double. A scale of 0 marks a jump between two smooth pieces; it needs no short
     panels, only the end.
     """
-    edges = np.empty(128)
-    edges[0] = low
+    ends = np.empty(128)
+    ends[0] = low
     count = 1
     x = low
     while x < high:
@@ -307,11 +307,11 @@ def _edges(features, low, high):
                 distance = x - centre if x >= centre else 0.5 * (centre - x)
                 step = min(step, max(scale, distance))
         x = min(x + step, stop)
-        if count == len(edges):
-            edges = np.concatenate((edges, np.empty_like(edges)))
-        edges[count] = x
+        if count == len(ends):
+            ends = np.concatenate((ends, np.empty_like(ends)))
+        ends[count] = x
         count += 1
-    return edges[:count]
+    return ends[:count]
 
 
 @njit(cache=True, nogil=True)
@@ -332,13 +332,13 @@ def fill_grid(features, low, high, rule):
     nodes, weights : ndarray, shape (panels * order,)
         Panel by panel; the weights include the normal density.
     """
-    edges = _edges(features, low, high)
+    ends = edges(features, low, high)
     order = len(rule)
-    nodes = np.empty((len(edges) - 1) * order)
+    nodes = np.empty((len(ends) - 1) * order)
     weights = np.empty_like(nodes)
-    for panel in range(len(edges) - 1):
-        middle = 0.5 * (edges[panel + 1] + edges[panel])
-        half = 0.5 * (edges[panel + 1] - edges[panel])
+    for panel in range(len(ends) - 1):
+        middle = 0.5 * (ends[panel + 1] + ends[panel])
+        half = 0.5 * (ends[panel + 1] - ends[panel])
         for j in range(order):
             x = middle + half * rule[j, 0]
             nodes[panel * order + j] = x

@@ -583,7 +583,7 @@ def test_margins_are_finite(kappa):
         ({"weights": "binary"}, "weights must be"),
         ({"activation": ReLU}, "activation must be .*call the class"),
         ({"activation": np.tanh}, "activation must be"),
-        ({"constraint": 0.5}, r"constraint must be Margin\(...\), got 0.5"),
+        ({"constraint": 0.5}, r"constraint must be Margin\(...\) or CrossEntropy\(...\), got 0.5"),
         ({"constraint": Margin}, "constraint must be .*call the class"),
     ],
 )

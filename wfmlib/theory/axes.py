@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from wfmlib import _validate
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
-from wfmlib.theory.constraints import Margin
+from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.weights import Binary, Spherical
 
 WEIGHTS = (Binary, Spherical)
 ACTIVATIONS = (Perceptron, Sign, ReLU, Activation)
-CONSTRAINTS = (Margin,)
+CONSTRAINTS = (Margin, CrossEntropy)
 
 # In units of the activation's scale. From about -2.3 downwards, at loads of hundreds, several
 # replica-symmetric saddle points coexist; from -2 on there is one: the load increases with q_hat.
@@ -17,12 +17,13 @@ MARGINS = (-2.0, 1e4)
 LEAST_LOAD = 1e-7  # other than 0; its largest margin lies within the range
 
 
-def checked(weights, activation, constraint):
+def checked(weights, activation, constraint, constraints=(Margin,)):
     """Return the three axes after checking that each is one of its members, in range."""
     _validate.member("weights", weights, WEIGHTS)
     _validate.member("activation", activation, ACTIVATIONS)
-    _validate.member("constraint", constraint, CONSTRAINTS)
-    _validate.real("margin / activation.scale", constraint.kappa / activation.scale, *MARGINS)
+    _validate.member("constraint", constraint, constraints)
+    if isinstance(constraint, Margin):
+        _validate.real("margin / activation.scale", constraint.kappa / activation.scale, *MARGINS)
     return weights, activation, constraint
 
 

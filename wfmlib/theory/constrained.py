@@ -22,6 +22,8 @@ import numpy as np
 from numba import njit
 
 from wfmlib import gaussian
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.tabulated import ORDER, evaluate, panel_of, tabulate
 
 # Below this p_hat no pattern constrains the counted solutions, and it is set to 0: the saddle
 # point is stationary in it, so that the local entropy changes by its square, the slope by itself.
@@ -35,8 +37,11 @@ LIMIT = 8.5  # how far fields are followed: the normal density beyond weighs 2e-
 RULE = gaussian.legendre_rule(10)  # relative errors of the averages are below 1e-12
 
 
+NO_TABLE = np.zeros(0), np.zeros((2, 0, ORDER))
+
+
 class Reference:
-    """The reference: a typical solution, or a planted one.
+    """The reference: a typical solution, a typical configuration of a loss, or a planted solution.
 
     Parameters
     ----------
@@ -51,21 +56,43 @@ class Reference:
         self.alpha = alpha
         self.q, self.complement, self.q_hat = state.q, state.complement, state.q_hat
         self.c, self.variance = state.overlap.c, state.overlap.complement
-        self.kappa = state.constraint.kappa
+        self.constraint = state.constraint
+        self.sharp = isinstance(self.constraint, Margin)
+        self.kappa = self.constraint.kappa if self.sharp else self.constraint.wall
         self.planted = state.q_hat == 0.0
-        self.fields = self._fields(state)
+        self.fields = self._fields()
 
-    def _fields(self, state):
+    def _fields(self):
         """Return nodes x for what references share of a pattern's field, their weights, the force.
 
-        The force is that of the pattern on another reference.
+        The force is that of the pattern on another reference; last comes the logarithm of the
+        pattern's weight.
         """
         root = math.sqrt(self.c)
         x, weight = np.zeros(1), np.ones(1)
         if root > 0.0:
-            features = np.array([[self.kappa / root, math.sqrt(self.variance) / root]])
+            features = np.array(self.constraint.features(self.variance)) / root
             x, weight = gaussian.fill_grid(features, -LIMIT, LIMIT, RULE)
-        return x, weight, state.constraint.slope(root * x, self.variance)
+        force = self.constraint.slope(root * x, self.variance)
+        return x, weight, force, self.constraint.log_weight(root * x, self.variance)
+
+    def table(self, lean, left):
+        """Return a pattern's log-weight and force, given its field but for the variance `left`.
+
+        As `tabulate` does, over all fields that x and y can make, for a Gibbs measure: a margin
+        has closed forms.
+        """
+        if self.sharp:
+            return NO_TABLE
+
+        def functions(omega):
+            return np.array(self.constraint.gibbs(omega, left)[:2])
+
+        # omega is normal but for the pull of the weight on y; what lies outside weighs nothing
+        reach = LIMIT * math.sqrt(max(self.c + lean**2, 1e-12))  # a panel at least
+        pull = lean**2 * float(np.max(self.fields[2]))
+        features = self.constraint.features(left)
+        return tabulate(functions, features, -reach, reach + pull)
 
 
 class Averages(NamedTuple):
@@ -161,24 +188,25 @@ class Constrained:
     @cached_property
     def averages(self):
         """All averages over a pattern's fields, as `Averages`."""
-        sharp = self.left < SHARP * self.reference.variance
+        sharp = self.reference.sharp and self.left < SHARP * self.reference.variance
         return Averages(*_averages(*self._kernel_arguments(), sharp))
 
     def _kernel_arguments(self):
         reference = self.reference
-        return (
-            *reference.fields,
-            math.sqrt(reference.c),
-            reference.variance,
-            reference.kappa,
-            self.slope,
-            self.width,
-            self.counted.complement,
-            self.kappa,
-            self.lean,
-            self.left,
-            RULE,
+        left = max(self.left, 1e-300)
+        split = Split(
+            root_c=math.sqrt(reference.c),
+            variance=reference.variance,
+            kt=reference.kappa,
+            slope=self.slope,
+            width=self.width,
+            own=self.counted.complement,
+            kappa=self.kappa,
+            lean=self.lean,
+            left=left,
+            lowest=math.nan if reference.sharp else -reference.constraint.beta * left,
         )
+        return *reference.fields, split, *reference.table(self.lean, left), RULE
 
     @property
     def local_entropy(self):
@@ -205,104 +233,129 @@ class Constrained:
 # ------------------------------------------------------------------------------------------------
 
 
+class Split(NamedTuple):
+    """How the fields of one pattern are split, for the kernels.
+
+    Given x and y the reference's field has the mean ``root_c x + lean y`` and the variance
+    `left`; the counted one has ``slope x + width y`` and `own`. `variance` is that of the
+    reference's field given x. References turn bad below kt, counted solutions below kappa; the
+    force on a reference no longer grows below `lowest` (NaN: it always does).
+    """
+
+    root_c: float
+    variance: float
+    kt: float
+    slope: float
+    width: float
+    own: float
+    kappa: float
+    lean: float
+    left: float
+    lowest: float
+
+
 @njit(cache=True, nogil=True)
-def _private_fields(x, root_c, variance, kt, slope, width, own, kappa, lean, left, rule):
+def _private_fields(x, force, log_weight, split, ends, table, rule):
     """Return nodes and weights for y, given x, from the measure of the reference.
 
-    Given x the reference's field v is normal about ``root_c x``, cut off below kt, and y is
-    correlated with it. That density of y is normal times the probability of the cut, a
-    log-concave function: it lies within a standard normal's reach of its mean.
+    Given x the reference's field v is normal about ``root_c x``, weighed by the pattern, and y is
+    correlated with it. That density of y is normal times a log-concave function, the pattern's
+    weight given y: it lies within a standard normal's reach of its mean.
     """
-    spread = math.sqrt(variance)
-    cut = (kt - root_c * x) / spread
-    mean = lean * gaussian.hazard(cut) / spread
+    mean = split.lean * force
+    spread = math.sqrt(split.variance)
+    cut = (split.kt - split.root_c * x) / spread
+    margin = len(ends) == 0
     # an ordinary cut keeps y's own normal density; a far one is divided out in logarithms
-    far = cut > FAR
-    centre = mean if far else 0.0
-    features = np.empty((2, 2))
+    direct = margin and cut <= FAR
+    centre = 0.0 if direct else mean
+    root_left = math.sqrt(split.left)
+    features = np.empty((3, 2))
     count = 0
-    if width > 1e-8:
-        features[count, 0] = (kappa - slope * x) / width - centre
-        features[count, 1] = math.sqrt(own) / width
+    if split.width > 1e-8:
+        features[count, 0] = (split.kappa - split.slope * x) / split.width - centre
+        features[count, 1] = math.sqrt(split.own) / split.width
         count += 1
-    if abs(lean) > 1e-8:
-        features[count, 0] = (kt - root_c * x) / lean - centre
-        features[count, 1] = math.sqrt(left) / abs(lean)
+    if abs(split.lean) > 1e-8:
+        features[count, 0] = (split.kt - split.root_c * x) / split.lean - centre
+        features[count, 1] = root_left / abs(split.lean)
         count += 1
-    y, weight = gaussian.fill_grid(
-        features[:count], mean - centre - LIMIT, mean - centre + LIMIT, rule
-    )
-    root_left = math.sqrt(max(left, 1e-300))
-    if not far:
+        if not math.isnan(split.lowest):
+            features[count, 0] = (split.lowest - split.root_c * x) / split.lean - centre
+            features[count, 1] = features[count - 1, 1]
+            count += 1
+    low, high = mean - centre - LIMIT, mean - centre + LIMIT
+    y, weight = gaussian.fill_grid(features[:count], low, high, rule)
+    if direct:
         total = gaussian.H(cut)
         for j in range(len(y)):
             weight[j] /= total
             if weight[j] > 1e-20:
-                weight[j] *= gaussian.H((kt - root_c * x - lean * y[j]) / root_left)
+                field = split.root_c * x + split.lean * y[j]
+                weight[j] *= gaussian.H((split.kt - field) / root_left)
         return y, weight
-    total = gaussian.log_H(cut)
     for j in range(len(y)):
         shift = y[j]
         y[j] += mean
-        argument = (kt - root_c * x - lean * y[j]) / root_left
+        field = split.root_c * x + split.lean * y[j]
+        if margin:
+            given = gaussian.log_H((split.kt - field) / root_left)
+        else:
+            field = min(max(field, ends[0]), ends[-1])
+            given = evaluate(ends, table[0], panel_of(ends, field), field)
         # relative to the normal density about the mean, which is in the weight already
-        weight[j] *= math.exp(-mean * (shift + 0.5 * mean) + gaussian.log_H(argument) - total)
+        weight[j] *= math.exp(-mean * (shift + 0.5 * mean) + given - log_weight)
     return y, weight
 
 
 @njit(cache=True, nogil=True)
-def _forces(
-    x, weight, other, root_c, variance, kt, slope, width, own, kappa, lean, left, rule
-):  # fmt: skip
+def _forces(x, weight, other, log_weight, split, ends, table, rule):
     """Return ``E f'^2`` and ``E r f'``, r = `other` the force on another reference."""
     force = common = 0.0
-    root_own = math.sqrt(own)
+    root_own = math.sqrt(split.own)
     for i in range(len(x)):
-        y, inner = _private_fields(
-            x[i], root_c, variance, kt, slope, width, own, kappa, lean, left, rule
-        )  # fmt: skip
+        y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
         first = second = 0.0
         for j in range(len(y)):
-            u = (kappa - slope * x[i] - width * y[j]) / root_own
+            u = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
             if u > -9.0 and inner[j] > 1e-20:  # the hazard of -9 is 1e-18
                 hazard = gaussian.hazard(u)
                 first += inner[j] * hazard
                 second += inner[j] * hazard * hazard
         force += weight[i] * second
         common += weight[i] * other[i] * first
-    return force / own, common / root_own
+    return force / split.own, common / root_own
 
 
 @njit(cache=True, nogil=True)
-def _averages(
-    x, weight, other, root_c, variance, kt, slope, width, own, kappa, lean, left, rule, sharp
-):  # fmt: skip
+def _averages(x, weight, other, log_weight, split, ends, table, rule, sharp):
     """Return the averages of f, f'^2, r f' with either r, f''^2: what `Averages` holds.
 
     Where the cut of the reference's field is `sharp` its force is integrated by parts in y.
     """
-    log_weight = force = common = pull = stiffness = 0.0
-    root_own, root_left = math.sqrt(own), math.sqrt(max(left, 1e-300))
+    cost = force = common = pull = stiffness = 0.0
+    root_own, root_left = math.sqrt(split.own), math.sqrt(split.left)
     for i in range(len(x)):
-        y, inner = _private_fields(
-            x[i], root_c, variance, kt, slope, width, own, kappa, lean, left, rule
-        )  # fmt: skip
+        y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
         for j in range(len(y)):
             if inner[j] < 1e-20:
                 continue
             w = weight[i] * inner[j]
-            u = (kappa - slope * x[i] - width * y[j]) / root_own
+            u = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
             if u < -9.0:  # all f is 1e-19 there
                 continue
             hazard = gaussian.hazard(u) / root_own
-            bend = gaussian.hazard_derivative(u) / own  # - f''
-            log_weight += w * gaussian.log_H(u)
+            bend = gaussian.hazard_derivative(u) / split.own  # - f''
+            cost += w * gaussian.log_H(u)
             force += w * hazard**2
             common += w * other[i] * hazard
             stiffness += w * bend**2
+            field = split.root_c * x[i] + split.lean * y[j]
             if sharp:
-                pull += w * (y[j] * hazard + width * bend) / lean
+                pull += w * (y[j] * hazard + split.width * bend) / split.lean
+            elif len(ends) == 0:
+                pull += w * gaussian.hazard((split.kt - field) / root_left) / root_left * hazard
             else:
-                nearest = gaussian.hazard((kt - root_c * x[i] - lean * y[j]) / root_left)
-                pull += w * nearest * hazard / root_left
-    return log_weight, force, common, pull, stiffness
+                field = min(max(field, ends[0]), ends[-1])
+                pull += w * evaluate(ends, table[1], panel_of(ends, field), field) * hazard
+    return cost, force, common, pull, stiffness

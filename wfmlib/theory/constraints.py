@@ -1,21 +1,24 @@
 """The constraint on a pattern: what the energetic term averages.
 
-A constraint is a weight on the local field of a pattern. Given the part `omega` of the field that
-all solutions share, and the `variance` of the part in which they differ, ``f(omega)`` is the
-logarithm of the weight's average. Its derivatives drive the saddle point: ``f'`` is the mean force
-of the pattern on the solutions, ``-f''`` its stiffness.
+A constraint is a weight on the local field of a pattern: an indicator for a margin, a Boltzmann
+factor for a loss. Given the part `omega` of the field that all solutions share, and the `variance`
+of the part in which they differ, ``f(omega)`` is the logarithm of the weight's average. Its
+derivatives drive the saddle point: ``f'`` is the mean force of the pattern on the solutions,
+``-f''`` its stiffness.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from wfmlib import _validate, gaussian
 
-__all__ = ["Margin"]
+__all__ = ["CrossEntropy", "Margin"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Margin:
         """How far below zero a hard-won pattern pulls omega: the range of averages includes it."""
         return min(self.kappa, 0.0)
 
+    order = gaussian.ORDER  #: nodes in a panel, for averages over omega
+
     def shortfall(self):
         """Return ``E (kappa - x)_+^2``, the mean square by which a random pattern falls short.
 
@@ -71,3 +76,232 @@ class Margin:
         """
         x, weight = gaussian.grid((self.kappa, 0.0), tilt=self.tilt)
         return weight @ np.maximum(self.kappa - x, 0.0) ** 2
+
+
+class Gibbs(NamedTuple):
+    """Averages over the field of one pattern, with its Boltzmann factor; each of omega's shape.
+
+    Attributes
+    ----------
+    log_weight, slope, curvature : ndarray
+        Logarithm of the average factor, and its derivatives in omega  [eq-ce-log-weight].
+    loss : ndarray
+        Mean loss of the pattern  [eq-ce-energy].
+    errors : ndarray
+        Probability that the field is negative  [eq-ce-error-rate].
+    """
+
+    log_weight: np.ndarray
+    slope: np.ndarray
+    curvature: np.ndarray
+    loss: np.ndarray
+    errors: np.ndarray
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """Every pattern weighs ``exp(-beta f_gamma(stability))``: the Gibbs measure of cross-entropy.
+
+    ``f_gamma(x) = ln(1 + e^{-2 gamma x}) / (2 gamma)``, which is ``max(-x, 0)`` for infinite gamma
+    [eq-cross-entropy]. Stability is what `Margin` calls by that name.
+
+    Parameters
+    ----------
+    gamma : float
+        Sharpness of the loss, from 1e-3 to 1e6 or ``math.inf``: how large a stability must be to
+        count as safe, in units of 1 / gamma.
+    beta : float
+        Inverse temperature, from 1e-6 to 1e300: a loss that is exponentially small in gamma
+        wants an exponentially large one.
+    """
+
+    gamma: float
+    beta: float
+
+    def __post_init__(self):
+        if self.gamma != math.inf:
+            object.__setattr__(self, "gamma", _validate.real("gamma", self.gamma, 1e-3, 1e6))
+        object.__setattr__(self, "beta", _validate.real("beta", self.beta, 1e-6, 1e300))
+
+    def rescaled(self, scale):
+        """Return the same constraint on stabilities that were divided by `scale`.
+
+        ``beta f_gamma(scale x) = (beta scale) f_{gamma scale}(x)``  [eq-ce-committee].
+        """
+        sharpness, cold = object.__new__(CrossEntropy), self.beta * scale
+        object.__setattr__(sharpness, "gamma", self.gamma * scale)
+        object.__setattr__(sharpness, "beta", cold)  # may leave the range that users are given
+        return sharpness
+
+    def gibbs(self, omega, variance):
+        """Return all averages over a pattern's field, as `Gibbs`."""
+        omega = np.asarray(omega, dtype=float)
+        rows = np.empty((5, omega.size))
+        if self.gamma == math.inf:
+            _sharp_gibbs(omega.ravel(), variance, self.beta, rows)
+        else:
+            rule = gaussian.legendre_rule(9)  # relative errors below 1e-9
+            _gibbs(omega.ravel(), variance, self.gamma, self.beta, rule, rows)
+        return Gibbs(*rows.reshape(5, *omega.shape))
+
+    def log_weight(self, omega, variance):
+        """Return ``F = ln E exp(-beta f_gamma(omega + sqrt(variance) x))`` [eq-ce-log-weight]."""
+        return self.gibbs(omega, variance).log_weight
+
+    def slope(self, omega, variance):
+        """Return ``F'``, between 0 and beta."""
+        return self.gibbs(omega, variance).slope
+
+    def curvature(self, omega, variance):
+        """Return ``F''``."""
+        return self.gibbs(omega, variance).curvature
+
+    def features(self, variance):
+        """Return where in omega these functions bend, and over what width: (centre, scale)."""
+        width = math.hypot(math.sqrt(variance), 0.25 / self.gamma)  # the loss bends over 1 / gamma
+        return (self.wall, width), (-self.beta * variance, width)
+
+    @property
+    def wall(self):
+        """Stability below which a pattern costs more than 1, if beta exceeds 2 gamma; else 0."""
+        if self.gamma == math.inf or self.beta < 2.0 * self.gamma:
+            return 0.0
+        return math.log(self.beta / (2.0 * self.gamma)) / (2.0 * self.gamma)
+
+    tilt = 0.0  #: a hard-won pattern does not pull omega further: no force exceeds beta
+    order = 10  #: nodes in a panel, for averages over omega
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernels
+# ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _sharp_gibbs(omega, variance, beta, rows):
+    """Fill `rows` with what `Gibbs` holds, for the loss ``max(-x, 0)``: in closed form.
+
+    The field's density has two pieces, one normal about omega above zero, and one about
+    ``omega + beta variance`` below it.
+    """
+    width = math.sqrt(variance)
+    for i in range(len(omega)):
+        near = omega[i] / width
+        far = near + beta * width
+        right = gaussian.log_H(-near)
+        if far >= 0.0:  # beta^2 variance cancels
+            hazard = far + gaussian._gap(far)
+            excess = gaussian._gap(far)
+            wrong = -0.5 * near * near - gaussian.LOG_SQRT_2PI - math.log(hazard)
+        else:
+            excess = gaussian.hazard(far) - far
+            wrong = beta * (omega[i] + 0.5 * beta * variance) + gaussian.log_H(far)
+        top = max(right, wrong)
+        total = top + math.log1p(math.exp(min(right, wrong) - top))
+        share = math.exp(wrong - total)
+        at_zero = math.exp(-0.5 * near * near - gaussian.LOG_SQRT_2PI - total) / width
+        rows[0, i] = total
+        rows[1, i] = beta * share
+        if far >= 0.0:
+            bend = near + excess + width * beta * share
+            rows[2, i] = -at_zero * beta * bend / hazard
+        else:
+            rows[2, i] = beta * beta * share * math.exp(right - total) - beta * at_zero
+        rows[3, i] = width * excess * share
+        rows[4, i] = share
+
+
+@njit(cache=True, nogil=True)
+def _share(x, gamma):
+    """Return ``s = -f_gamma'(x) = 1 / (1 + e^{2 gamma x})``, from 0 to 1."""
+    fall = math.exp(-2.0 * gamma * abs(x))
+    return (fall if x > 0.0 else 1.0) / (1.0 + fall)
+
+
+@njit(cache=True, nogil=True)
+def _proximal(omega, variance, gamma, beta):
+    """Return the field of largest weight: the zero of ``x - omega - beta variance s(x)``.
+
+    By Newton's steps in ``ln s(x) + ln(beta variance) - ln(x - omega)``, which is nearly linear
+    where s is small, kept in a bracket: s is at most 1, and at most ``e^{-2 gamma x}``.
+    """
+    pull = beta * variance
+    low, high = omega, omega + pull
+    if 2.0 * gamma * pull > 2.0:
+        high = min(high, max(omega, 0.0) + math.log1p(2.0 * gamma * pull) / (2.0 * gamma))
+    x, log_pull = 0.5 * (low + high), math.log(pull)
+    for _ in range(200):
+        if not x > omega:  # not to be told from omega
+            break
+        log_share = min(-2.0 * gamma * x, 0.0) - math.log1p(math.exp(-2.0 * gamma * abs(x)))
+        excess = log_pull + log_share - math.log(x - omega)
+        if excess > 0.0:
+            low = x
+        else:
+            high = x
+        step = excess / (1.0 / (x - omega) + 2.0 * gamma * (1.0 - math.exp(log_share)))
+        if abs(step) <= 1e-12 * math.sqrt(variance) or high - low <= 4e-16 * abs(high):
+            break
+        x += step
+        if not low < x < high:
+            x = 0.5 * (low + high)
+    return x
+
+
+@njit(cache=True, nogil=True)
+def _gibbs(omega, variance, gamma, beta, rule, rows):
+    """Fill `rows` with what `Gibbs` holds, by panels about the field of largest weight.
+
+    In ``t = (x - mode) / sqrt(variance)`` the weight is a normal density times ``exp(-beta [f(x) -
+    f(mode)] - push (x - mode))`` with ``push = (mode - omega) / variance = -beta f'(mode)``, which
+    never exceeds 1 as f is convex.
+    """
+    width = math.sqrt(variance)
+    features = np.empty((3, 2))
+    ratio = beta / (2.0 * gamma)
+    for i in range(len(omega)):
+        mode = _proximal(omega[i], variance, gamma, beta)
+        share, push = _share(mode, gamma), (mode - omega[i]) / variance
+        least = math.log1p(math.exp(-2.0 * gamma * abs(mode))) / (2.0 * gamma) + max(-mode, 0.0)
+        narrow = 1.0 / math.sqrt(1.0 + 2.0 * gamma * (beta * share) * variance * (1.0 - share))
+        features[0] = 0.0, narrow
+        count = 1
+        if ratio > 1.0:  # the loss becomes a wall, where a pattern costs 1
+            features[count] = (math.log(ratio) / (2.0 * gamma) - mode) / width, 0.5 / gamma / width
+            count += 1
+        # errors are counted up to zero; where it lies too deep in the wall they are too few
+        features[count] = -mode / width, 1.0 / ((2.0 * gamma + beta) * width)
+        if ratio > 300.0:
+            features[count, 1] = 0.0
+        count += 1
+        t, weight = gaussian.fill_grid(features[:count], -8.0, 8.0, rule)
+        norm = first = square = softness = second = moved = loss = errors = 0.0
+        for j in range(len(t)):
+            x = mode + width * t[j]
+            fall = math.exp(-2.0 * gamma * abs(x))
+            value = max(-x, 0.0) + math.log1p(fall) / (2.0 * gamma)
+            w = weight[j] * math.exp(-beta * (value - least) - push * (x - mode))
+            if w < 1e-20:
+                continue
+            wrong = (fall if x > 0.0 else 1.0) / (1.0 + fall)
+            norm += w
+            first += w * wrong
+            square += w * wrong * wrong
+            softness += w * wrong * (1.0 - wrong)
+            moved += w * t[j]
+            second += w * t[j] * t[j]
+            loss += w * value
+            if x < 0.0:
+                errors += w
+        first /= norm
+        moved /= norm
+        spread = second / norm - moved * moved  # variance of the field over the prior's
+        rows[0, i] = -beta * least - 0.5 * variance * push**2 + math.log(norm)
+        rows[1, i] = beta * first
+        if spread < 0.5:
+            rows[2, i] = (spread - 1.0) / variance
+        else:  # the same, without the difference of two numbers close to 1
+            varied = square / norm - first * first
+            rows[2, i] = beta * (beta * varied - 2.0 * gamma * softness / norm)
+        rows[3, i] = loss / norm
+        rows[4, i] = errors / norm

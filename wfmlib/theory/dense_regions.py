@@ -49,7 +49,7 @@ def distance_of_maximum(
         Load, patterns per weight.
     weights : Binary or Spherical
     activation : Perceptron, Sign, ReLU or Activation
-    reference : Margin
+    reference : Margin or CrossEntropy
     margin : float
         Of the counted solutions.
 
@@ -80,7 +80,7 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
     alpha : float
         Load, patterns per weight.
     activation : Perceptron, Sign, ReLU or Activation
-    reference : Margin
+    reference : Margin or CrossEntropy
     margin : float
         Of the counted solutions.
 
@@ -90,6 +90,8 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
         Where the local entropy vanishes  [eq-fp-gap]; between them it is negative. `inner` is 0
         where the reference's margin does not exceed the margin that is counted: such a reference
         is isolated. NaN, NaN where the local entropy is positive all the way to its maximum.
+        Around configurations of a loss, some of which make errors, "all the way" means down to
+        where a saddle point is found: it may end at distances of 1e-5 or 1e-10.
 
     Raises
     ------
@@ -119,6 +121,8 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
 
     if profile.difference <= 0.0:
         return 0.0, math.exp(_descend(height, top))
+    if math.isnan(profile.difference):
+        return _gap_of_loss(height, top)
     scan = Scan("local_entropy")
     bottom, lowest = scan(profile)
     if not lowest < 0.0:
@@ -128,6 +132,18 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
         return math.nan, math.nan
     outer = optimize.brentq(height, bottom, top, xtol=1e-13)
     return math.exp(_descend(height, bottom)), math.exp(outer)
+
+
+def _gap_of_loss(height, top):
+    """Return the gap around configurations of a loss, going down from the maximum."""
+    try:
+        outer = _descend(height, top)
+    except NotConverged:
+        return math.nan, math.nan
+    try:
+        return math.exp(_descend(height, outer - 1e-6)), math.exp(outer)
+    except NotConverged:
+        return 0.0, math.exp(outer)
 
 
 def _descend(height, place):

@@ -35,7 +35,9 @@ class Profile:
     ):
         self.case = Surroundings(alpha, weights, activation, reference, margin, planted)
         self.activation = activation
-        self.difference = (reference.kappa - self.case.constraint.kappa) / activation.scale
+        self.difference = math.nan  # of two margins; a loss has none
+        if isinstance(reference, Margin):
+            self.difference = (reference.kappa - self.case.constraint.kappa) / activation.scale
         self.states = {} if states is None else states  # of this profile, or of one like it
 
     def at(self, place):

@@ -1,6 +1,7 @@
-"""The Franz-Parisi potential: how many solutions surround a typical one, at every distance.
+"""The Franz-Parisi potential: how many solutions surround a typical reference, at every distance.
 
-Replica symmetry throughout. For binary weights a negative local entropy says that a typical
+The reference is a typical solution, or a typical configuration of the cross-entropy. Replica
+symmetry throughout. For binary weights a negative local entropy says that a typical
 reference has no solution at that distance: the branch is still followed, as P2 and P3 do.
 """
 
@@ -15,7 +16,7 @@ from wfmlib import _validate
 from wfmlib.solvers import Report, continuation
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import WEIGHTS
-from wfmlib.theory.constraints import Margin
+from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -60,8 +61,8 @@ class Point:
         Load: patterns per weight.
     weights, activation : Binary or Spherical; Perceptron, Sign, ReLU or Activation
         The device.
-    reference, constraint : Margin
-        Margins of the reference and of the solutions counted.
+    reference, constraint : Margin or CrossEntropy; Margin
+        What the reference is drawn from, and the margin of the solutions counted.
     local_entropy : float
         Logarithm of the number (Binary) or volume (Spherical) of solutions at that distance, in
         nats per weight  [eq-franz-parisi]. Negative for binary weights: there are none.
@@ -81,7 +82,7 @@ class Point:
     alpha: float
     weights: Binary | Spherical
     activation: Perceptron | Sign | ReLU | Activation
-    reference: Margin
+    reference: Margin | CrossEntropy
     constraint: Margin
     local_entropy: float
     bound: float
@@ -129,8 +130,10 @@ def solve(
         Load, patterns per weight; not negative.
     weights : Binary or Spherical
     activation : Perceptron, Sign, ReLU or Activation
-    reference : Margin
-        What the reference satisfies: typical solutions of that margin. Up to `max_margin`.
+    reference : Margin or CrossEntropy
+        What the reference is drawn from: typical solutions of a margin, up to `max_margin`, or
+        typical configurations of a loss at a temperature at which their entropy is not negative
+        [eq-ce-franz-parisi].
     margin : float
         What the counted solutions satisfy.
 
@@ -153,7 +156,7 @@ def solve(
     The saddle point is found by Anderson's iteration to 1e-11. Several starts were tried at many
     places; where there is a saddle point, all led to the same.
 
-    Source: P3, equations B12-B13; P2, appendix C.
+    Source: P3, equations B12-B13; P2, appendix C; P1, appendix B2 (corrected).
 
     Examples
     --------

@@ -302,6 +302,7 @@ class _Search:
     """States with groups at one distance from one reference."""
 
     def __init__(self, distance, alpha, weights, activation, reference, margin):
+        _validate.member("reference", reference, (Margin,))
         self.case = Surroundings(alpha, weights, activation, reference, margin)
         self.distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
         self.raw_reference = reference

@@ -59,13 +59,25 @@ class Stationary:
         if root > 0.05:  # else the constraint bends over more than the width of the Gaussian
             features = np.array(self.constraint.features(variance)) / root
         low, high = self.constraint.tilt - gaussian.LIMIT, gaussian.LIMIT
-        x, weight = gaussian.fill_grid(features, low, high, gaussian.legendre_rule())
+        rule = gaussian.legendre_rule(self.constraint.order)
+        x, weight = gaussian.fill_grid(features, low, high, rule)
         return root * x, weight
 
     @cached_property
+    def _pattern(self):
+        """What a pattern does to the solutions, at each node, by the constraint's name for it.
+
+        A Gibbs measure has all of them from one quadrature; a margin has a formula for each.
+        """
+        given = self._fields[0], self.overlap.complement
+        if hasattr(self.constraint, "gibbs"):
+            rows = self.constraint.gibbs(*given)
+            return lambda name: getattr(rows, name)
+        return lambda name: getattr(self.constraint, name)(*given)
+
+    @cached_property
     def _slope(self):
-        omega, _ = self._fields
-        return self.constraint.slope(omega, self.overlap.complement)
+        return self._pattern("slope")
 
     @cached_property
     def force(self):
@@ -76,8 +88,8 @@ class Stationary:
     @cached_property
     def energetic(self):
         """``E f``: what a pattern costs in entropy, not above zero  [eq-rs-energetic]."""
-        omega, weight = self._fields
-        return weight @ self.constraint.log_weight(omega, self.overlap.complement)
+        _, weight = self._fields
+        return weight @ self._pattern("log_weight")
 
     @property
     def entropy(self):
@@ -91,11 +103,20 @@ class Stationary:
         ``alpha (1 - q)^2 [c'^2 E f''^2 + c'' E f'^2]``  [eq-replicon], with the mean square of a
         weight's variance, ``E sech^4(sqrt(q_hat) x)``, for ``(1 - q)^2`` if weights are binary.
         """
-        omega, weight = self._fields
-        stiffness = weight @ self.constraint.curvature(omega, self.overlap.complement) ** 2
+        _, weight = self._fields
+        stiffness = weight @ self._pattern("curvature") ** 2
         slope, curvature = self.overlap.slope, self.overlap.curvature
         response = slope**2 * stiffness + curvature * self.force
         return self.alpha * self.entropic.fluctuation * response
+
+    @cached_property
+    def thermal(self):
+        """Mean loss of a pattern, stabilities in units of `scale`, and how likely it is wrong.
+
+        For a Gibbs measure  [eq-ce-energy], [eq-ce-error-rate].
+        """
+        _, weight = self._fields
+        return weight @ self._pattern("loss"), weight @ self._pattern("errors")
 
     @property
     def mean_force(self):

@@ -11,12 +11,13 @@ import numpy as np
 from wfmlib import _validate
 from wfmlib.solvers import NotConverged, Report, fixed_point
 from wfmlib.theory import thresholds, typical
-from wfmlib.theory.axes import checked, checked_load, checked_margin
+from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
 from wfmlib.theory.constrained import FREE, Constrained, Reference
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.replica_symmetric import Stationary
 
 TOLERANCE = 1e-11
+LOOSE = 1e-9  # around configurations of a loss, whose table is good to that
 # What rounding may leave where the fields on reference and counted solutions become one and the
 # same (margins equal or nearly so, at the typical distance). The local entropy is stationary: its
 # error is of the order of the square.
@@ -28,15 +29,15 @@ PATIENCE = 6  # steps beyond it
 
 
 class Surroundings:
-    """Solutions of one margin around a reference of another.
+    """Solutions of one margin around a reference: a typical solution, or a loss's configuration.
 
     Parameters
     ----------
     alpha : float
     weights, activation
         The axes.
-    reference : Margin
-        Margin of the reference.
+    reference : Margin or CrossEntropy
+        What the reference is drawn from.
     margin : float
         Margin of the counted solutions.
     planted : bool
@@ -51,9 +52,9 @@ class Surroundings:
 
     def __init__(self, alpha, weights, activation, reference, margin, planted=False):
         self.alpha = checked_load(alpha)
-        _validate.member("reference", reference, (Margin,))
+        _validate.member("reference", reference, CONSTRAINTS)
         self.constraint = checked_margin(margin)
-        checked(weights, activation, reference)
+        checked(weights, activation, reference, CONSTRAINTS)
         checked(weights, activation, self.constraint)
         self.axes = weights, activation, self.constraint
         if planted or self.alpha == 0.0:
@@ -62,9 +63,12 @@ class Surroundings:
             state = _typical(self.alpha, weights, activation, reference)
         self.reference = Reference(state, self.alpha)
         self.largest = LARGEST[weights.discrete]
+        self.tolerance = TOLERANCE if self.reference.sharp else LOOSE
         self.start = self._start()
-        self.equal = reference.kappa == self.constraint.kappa
-        counts_itself = weights.discrete and reference.kappa >= self.constraint.kappa
+        solution = isinstance(reference, Margin)  # or a configuration that may make errors
+        # whether the branch ends at a small distance, and there is nothing below
+        self.ends = not solution or reference.kappa == self.constraint.kappa
+        counts_itself = solution and weights.discrete and reference.kappa >= self.constraint.kappa
         self.at_reference = 0.0 if counts_itself else -math.inf  # local entropy at distance 0
 
     def _start(self):
@@ -104,7 +108,7 @@ class Surroundings:
             return np.array([math.log(p_hat), min(correlation, 1.0)])
 
         try:
-            return fixed_point(image, start, tolerance=TOLERANCE, max_iterations=60)
+            return fixed_point(image, start, tolerance=self.tolerance, max_iterations=60)
         except NotConverged as failure:
             if failure.residual < ROUNDING:
                 message = f"fixed point within {failure.residual:.1g}, which is rounding"
@@ -113,7 +117,8 @@ class Surroundings:
             if distance < 0.25 * self.reference.complement:  # half of the typical distance
                 why = (
                     "around references whose margin is equal or close to the margin that is "
-                    "counted, the branch ends at a small distance, after it has lost stability"
+                    "counted, and around those that make errors, the branch ends at a small "
+                    "distance"
                 )
             message = (
                 f"no replica-symmetric saddle point was found at distance = {distance:.6g}, "
@@ -147,7 +152,7 @@ class Surroundings:
         seen, lost = [], []
 
         def step(distance, start):
-            if self.equal and seen and lost:  # below the end of the branch there is nothing
+            if self.ends and seen and lost:
                 raise lost[0]
             place = math.log(distance)
             if len(seen) == 2 and seen[1][0] != seen[0][0]:
@@ -170,12 +175,19 @@ class Surroundings:
 
 
 def _typical(alpha, weights, activation, reference):
-    """Return the saddle point of typical solutions; ValueError where there are none."""
+    """Return the saddle point of typical references; ValueError where there are none."""
     try:
         state = typical.solve(alpha, weights, activation, reference)
         empty = weights.discrete and state.entropy < -1e-9
     except NotConverged:
+        if not isinstance(reference, Margin):
+            raise
         empty = True
+    if empty and not isinstance(reference, Margin):
+        raise ValueError(
+            "reference must have a beta at which its entropy is not negative (see cross_entropy."
+            f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {state.entropy:.6g}"
+        )
     if empty:
         largest = thresholds.max_margin(alpha, weights, activation)
         raise ValueError(

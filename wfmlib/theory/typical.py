@@ -1,5 +1,6 @@
 """Typical solutions: how many there are, how far apart, and up to which load and margin.
 
+The configurations counted are solutions (`Margin`), or weighed by a loss (`CrossEntropy`).
 Replica symmetry, but for `solve_1rsb` and ``capacity(..., ansatz="1RSB")``. For binary weights it
 gives the right entropy and capacity: solutions are isolated points (frozen 1RSB), and the RS
 entropy counts them down to where it vanishes. The saddle point goes on beyond, with negative
@@ -16,8 +17,8 @@ import numpy as np
 from wfmlib import _validate
 from wfmlib.solvers import NotConverged, Report, continuation, first_root
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
-from wfmlib.theory.axes import checked, checked_load, checked_margin
-from wfmlib.theory.constraints import Margin
+from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
+from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.one_step import OneStep, solve_1rsb
 from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.thresholds import capacity, instability, last_margin, max_margin
@@ -25,6 +26,7 @@ from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Curve",
+    "GibbsPoint",
     "OneStep",
     "SaddlePoint",
     "capacity",
@@ -94,6 +96,63 @@ class SaddlePoint:
         )
 
 
+@dataclass(frozen=True)
+class GibbsPoint:
+    """The replica-symmetric saddle point of a Gibbs measure: its typical configurations.
+
+    Attributes
+    ----------
+    alpha : float
+        Load: patterns per weight.
+    weights, activation, constraint
+        The axes; the constraint is a `CrossEntropy`.
+    q, q_hat : float
+        Overlap between two typical configurations, and its conjugate  [eq-ce-saddle].
+    distance : float
+        ``(1 - q) / 2``.
+    free_entropy : float
+        Logarithm of the partition function, in nats per weight.
+    energy : float
+        Mean loss of all patterns, per weight: alpha times the mean loss of one  [eq-ce-energy].
+    entropy : float
+        ``free_entropy + beta energy``, in nats per weight  [eq-ce-entropy]. Negative for binary
+        weights: so low an energy has no configurations, and the saddle point describes none.
+    error_rate : float
+        Share of the patterns whose stability is negative  [eq-ce-error-rate].
+    replicon : float
+        RS is stable while it is below 1  [eq-ce-replicon].
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    alpha: float
+    weights: Binary | Spherical
+    activation: Perceptron | Sign | ReLU | Activation
+    constraint: CrossEntropy
+    q: float
+    q_hat: float
+    distance: float
+    free_entropy: float
+    energy: float
+    entropy: float
+    error_rate: float
+    replicon: float
+    report: Report = field(compare=False)
+
+    def __repr__(self):
+        stable = "stable" if self.replicon < 1.0 else "unstable"
+        return (
+            f"GibbsPoint(alpha={self.alpha:g}, {self.weights}, {self.activation}, "
+            f"{self.constraint})\n"
+            f"  q           {self.q:.10g}\n"
+            f"  q_hat       {self.q_hat:.10g}\n"
+            f"  energy      {self.energy:.10g} per weight\n"
+            f"  entropy     {self.entropy:.10g} nats per weight\n"
+            f"  error_rate  {self.error_rate:.10g}\n"
+            f"  replicon    {self.replicon:.10g} (RS {stable})"
+        )
+
+
 def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)):
     """Solve the replica-symmetric saddle-point equations at one load.
 
@@ -103,12 +162,13 @@ def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.
         Load, patterns per weight; not negative.
     weights : Binary or Spherical
     activation : Perceptron, Sign, ReLU or Activation
-    constraint : Margin
-        From -2 to 1e4 times the activation's `scale`.
+    constraint : Margin or CrossEntropy
+        A margin from -2 to 1e4 times the activation's `scale`, or a loss and its temperature.
 
     Returns
     -------
-    SaddlePoint
+    SaddlePoint or GibbsPoint
+        Of solutions, or of the Gibbs measure of the loss.
 
     Raises
     ------
@@ -124,25 +184,50 @@ def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.
     increases with q_hat. If another activation has several, the one with the smallest q is meant;
     two that differ by less than half a unit in ``ln q_hat`` may be overlooked.
 
-    Source: P3, equations A9-A10; P2, equations B1-B3.
+    Source: P3, equations A9-A10; P2, equations B1-B3; P1, appendix B1 (cross-entropy, corrected).
 
     Examples
     --------
     >>> point = solve(0.5)
     >>> round(point.distance, 4), round(point.entropy, 4)
     (0.3388, 0.3144)
+    >>> from wfmlib.theory import CrossEntropy
+    >>> point = solve(0.5, constraint=CrossEntropy(gamma=1.0, beta=5.0))
+    >>> round(point.energy, 4), round(point.entropy, 4), round(point.error_rate, 4)
+    (0.0794, 0.4441, 0.1159)
     """
     alpha = checked_load(alpha)
-    axes = checked(weights, activation, constraint)
+    axes = checked(weights, activation, constraint, CONSTRAINTS)
     q_hat, report = _q_hat(alpha, axes)
-    at = Stationary(q_hat, *axes)
+    if isinstance(constraint, CrossEntropy):
+        return thermal_point(alpha, axes, q_hat, report)
     return SaddlePoint(
         alpha=alpha,
         weights=weights,
         activation=activation,
         constraint=constraint,
         report=report,
-        **_order_parameters(at),
+        **_order_parameters(Stationary(q_hat, *axes)),
+    )
+
+
+def thermal_point(alpha, axes, q_hat, report=None):
+    """Return the saddle point of a Gibbs measure whose q_hat is known."""
+    at = Stationary(q_hat, *axes)
+    loss, errors = at.thermal
+    energy = float(alpha * at.scale * loss)
+    return GibbsPoint(
+        alpha,
+        *axes,
+        q=float(at.q),
+        q_hat=float(at.q_hat),
+        distance=float(0.5 * at.complement),
+        free_entropy=float(at.entropy),
+        energy=energy,
+        entropy=float(at.entropy) + axes[2].beta * energy,
+        error_rate=float(errors),
+        replicon=float(at.replicon),
+        report=report,
     )
 
 
@@ -178,6 +263,8 @@ def _order_parameters(at):
 
 
 def _no_saddle_point(alpha, axes, failure):
+    if not isinstance(axes[2], Margin):
+        return failure
     last = last_load(*axes)
     if alpha < last:
         reason = (

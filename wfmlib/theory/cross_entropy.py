@@ -1,0 +1,309 @@
+"""Cross-entropy at low temperature: where replica symmetry stops describing its minima.
+
+The Gibbs measure of the loss is a constraint like another (`CrossEntropy`), and `typical.solve`
+describes it at any temperature. This file holds what is particular to low ones, for binary
+weights. Configurations are discrete, so the entropy cannot be negative; the replica-symmetric one
+becomes so above some beta. Its value there is the best estimate of the minima that replica
+symmetry can give, unless it has lost stability before: `working_beta` is the smaller of the two.
+The limit beta -> infinity taken blindly is `zero_temperature`; it lies beyond both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import optimize
+
+from wfmlib import _validate, gaussian
+from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.theory import typical
+from wfmlib.theory.activations import Perceptron
+from wfmlib.theory.axes import checked, checked_load
+from wfmlib.theory.constraints import CrossEntropy, Margin, _proximal
+from wfmlib.theory.replica_symmetric import Stationary
+from wfmlib.theory.weights import Binary
+
+__all__ = [
+    "ZeroTemperature",
+    "instability_beta",
+    "loss",
+    "working_beta",
+    "zero_entropy_beta",
+    "zero_temperature",
+]
+
+LARGEST = 1e300  # beta
+LOG_BETA = (-2.0, math.log(LARGEST))  # where the lines are looked for
+
+
+def loss(gamma, stability):
+    """Return the cross-entropy loss of a pattern  [eq-cross-entropy].
+
+    Parameters
+    ----------
+    gamma : float
+        Sharpness, from 1e-3 to 1e6 or ``math.inf``.
+    stability : float or array_like
+        The pattern's stability.
+
+    Returns
+    -------
+    float or ndarray
+        ``ln(1 + e^{-2 gamma x}) / (2 gamma)``, of the shape of `stability`; ``max(-x, 0)`` for
+        infinite gamma. Its slope lies between -1 and 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+
+    Source: P1, equation 16.
+
+    Examples
+    --------
+    >>> round(loss(1.0, 0.0), 4), loss(math.inf, -2.0)
+    (0.3466, 2.0)
+    """
+    gamma = CrossEntropy(gamma, 1.0).gamma
+    x = _validate.reals("stability", stability)
+    value = np.maximum(-x, 0.0)
+    if gamma < math.inf:
+        value = value + np.log1p(np.exp(-2.0 * gamma * np.abs(x))) / (2.0 * gamma)
+    return float(value) if x.ndim == 0 else value
+
+
+# ------------------------------------------------------------------------------------------------
+# Where replica symmetry ends on the way to low temperatures
+# ------------------------------------------------------------------------------------------------
+
+
+def zero_entropy_beta(alpha, gamma, *, activation=Perceptron()):
+    """Return the inverse temperature at which the entropy vanishes  [eq-ce-zero-entropy].
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Load, patterns per weight; above 0.
+    gamma : float or array_like
+        Sharpness of the loss, broadcast against `alpha`.
+    activation : Perceptron, Sign, ReLU or Activation
+
+    Returns
+    -------
+    float or ndarray
+        Of the broadcast shape. Infinite where the entropy stays positive up to beta = 1e300: for
+        infinite gamma below the capacity, where all solutions have the energy 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+
+    Source: P1, appendix B3.
+
+    Examples
+    --------
+    >>> round(zero_entropy_beta(0.4, 1.0), 4)
+    98.0827
+    """
+    return _each(lambda point: point.entropy, alpha, gamma, activation)
+
+
+def instability_beta(alpha, gamma, *, activation=Perceptron()):
+    """Return the inverse temperature at which replica symmetry loses stability  [eq-ce-replicon].
+
+    Parameters
+    ----------
+    alpha, gamma, activation
+        As `zero_entropy_beta`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the broadcast shape; infinite where it is stable up to beta = 1e300.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `zero_entropy_beta`.
+
+    Source: P1, appendix B3, with the square of ``1 - tanh^2`` in the place of that of 1 - tanh.
+
+    Examples
+    --------
+    >>> round(instability_beta(0.4, 1.0), 4)
+    88.5661
+    """
+    return _each(lambda point: 1.0 - point.replicon, alpha, gamma, activation)
+
+
+def working_beta(alpha, gamma, *, activation=Perceptron()):
+    """Return the largest inverse temperature at which replica symmetry is consistent.
+
+    Parameters
+    ----------
+    alpha, gamma, activation
+        As `zero_entropy_beta`.
+
+    Returns
+    -------
+    float or ndarray
+        The smaller of `zero_entropy_beta` and `instability_beta`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `zero_entropy_beta`.
+    """
+    return _each(lambda point: min(point.entropy, 1.0 - point.replicon), alpha, gamma, activation)
+
+
+def _each(quantity, alpha, gamma, activation):
+    alphas = _validate.reals("alpha", alpha)
+    gammas = _validate.reals("gamma", gamma)
+    checked(Binary(), activation, Margin(0.0))
+    try:
+        alphas, gammas = np.broadcast_arrays(alphas, gammas)
+    except ValueError:
+        raise ValueError(
+            f"alpha and gamma must have shapes that broadcast, got {alphas.shape} and "
+            f"{gammas.shape}"
+        ) from None
+    pairs = [
+        (_validate.real("alpha", a, 0.0, low_open=True), CrossEntropy(g, 1.0).gamma)
+        for a, g in zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)
+    ]
+    found = [_line(quantity, *pair, activation) for pair in pairs]
+    return found[0] if alphas.ndim == 0 else np.array(found).reshape(alphas.shape)
+
+
+def _line(quantity, alpha, gamma, activation):
+    """Return the smallest beta at which a quantity, positive at high temperature, vanishes."""
+    known = {}  # ln q_hat at ln beta
+
+    def at(log_beta):
+        axes = Binary(), activation, CrossEntropy(gamma, min(math.exp(log_beta), LARGEST))
+        if log_beta not in known:
+            known[log_beta] = _nearby(alpha, axes, log_beta, known)
+        return quantity(typical.thermal_point(alpha, axes, math.exp(known[log_beta])))
+
+    middle, (low, high) = 2.0, LOG_BETA
+    forward = at(middle) > 0.0
+    try:
+        root, _ = first_root(at, middle, high if forward else low, step=0.7, tolerance=1e-12)
+    except NotConverged:
+        if forward:
+            return math.inf
+        raise
+    return math.exp(root)
+
+
+def _nearby(alpha, axes, log_beta, known):
+    """Return the logarithm of q_hat, from those at other temperatures if there are any."""
+    if len(known) > 1:
+        last, first = sorted(known, key=lambda place: abs(place - log_beta))[:2]
+        new, old = known[last], known[first]
+        guess = new + (log_beta - last) * (new - old) / (last - first)
+
+        def excess(log_q_hat):
+            if not abs(log_q_hat - guess) < 1.0:
+                raise NotConverged(Report(False, math.inf, 0, "away from the guess"), log_q_hat)
+            return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
+
+        pair = {"x0": guess, "x1": guess + 0.01, "xtol": 1e-13, "maxiter": 20}
+        with contextlib.suppress(NotConverged):
+            found = optimize.root_scalar(excess, method="secant", **pair)
+            if found.converged:
+                return found.root
+    return math.log(typical.solve(alpha, *axes).q_hat)
+
+
+# ------------------------------------------------------------------------------------------------
+# The limit that does not exist
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ZeroTemperature:
+    """Replica symmetry in the limit beta -> infinity: unstable, and of negative entropy.
+
+    Attributes
+    ----------
+    alpha, gamma : float
+        Load and sharpness.
+    dq : float
+        ``beta (1 - q)``.
+    energy : float
+        Loss per weight.
+    error_rate : float
+        Share of the patterns that are misclassified. For infinite gamma those that end at zero
+        are not among them, some of which are wrong at any finite temperature.
+    report : Report
+    """
+
+    alpha: float
+    gamma: float
+    dq: float
+    energy: float
+    error_rate: float
+    report: Report = field(compare=False)
+
+
+def zero_temperature(alpha, gamma):
+    """Take beta -> infinity at replica symmetry, binary perceptron  [eq-ce-zero-temperature].
+
+    The overlap tends to 1 as ``1 - dq / beta``. A pattern whose field would be z without it ends
+    at h, where ``h + dq f'(h) = z``, and ``alpha E (h - z)^2 = 2 / pi``.
+
+    Parameters
+    ----------
+    alpha : float
+        Load, above 0.
+    gamma : float
+        Sharpness, from 1e-3 to 1e6 or ``math.inf``.
+
+    Returns
+    -------
+    ZeroTemperature
+        No minimum of the loss is like that: compare `working_beta`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        For infinite gamma up to alpha = 4 / pi, where q does not tend to 1.
+
+    Source: P1, appendix B1, with the equation for dq that is missing there.
+    """
+    alpha = _validate.real("alpha", checked_load(alpha), 0.0, low_open=True)
+    gamma = CrossEntropy(gamma, 1.0).gamma
+    if gamma == math.inf and alpha <= 4.0 / math.pi:
+        message = "q does not tend to 1: infinite gamma and alpha at most 4 / pi"
+        raise NotConverged(Report(False, math.inf, 0, message))
+
+    def displaced(dq):
+        z, weight = gaussian.grid((0.0, min(1.0 / gamma, 1.0)), (-dq, min(1.0, 1.0 / gamma + dq)))
+        if gamma == math.inf:
+            return z, weight, z + np.clip(-z, 0.0, dq)
+        return z, weight, np.array([_proximal(one, dq, gamma, 1.0) for one in z])
+
+    def excess(log_dq):
+        z, weight, h = displaced(math.exp(log_dq))
+        return math.log(alpha * (weight @ (h - z) ** 2) * math.pi / 2.0)
+
+    root, report = first_root(excess, -20.0, 690.0, step=4.0)
+    dq = math.exp(root)
+    _, weight, h = displaced(dq)
+    return ZeroTemperature(
+        alpha=alpha,
+        gamma=gamma,
+        dq=dq,
+        energy=float(alpha * (weight @ loss(gamma, h))),
+        # h is negative where z < dq f'(0); the slope of the loss at 0 is -1/2, or -1 just below
+        error_rate=float(gaussian.H(min(dq if gamma == math.inf else 0.5 * dq, 50.0))),
+        report=report,
+    )
