@@ -9,11 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 from wfmlib import learning, patterns
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Activation, Binary, Margin, Perceptron, ReLU, Sign, Spherical, typical
+from wfmlib.theory import (
+    Activation,
+    Binary,
+    Margin,
+    Perceptron,
+    ReLU,
+    Sign,
+    Spherical,
+    large_deviation,
+    typical,
+)
 from wfmlib.theory.replica_symmetric import last_load
 from wfmlib.theory.stabilities import cumulative, density
 
@@ -289,3 +299,118 @@ def test_cumulative_between_the_stabilities_of_all_solutions(counted):
 def test_far_beyond_every_stability():
     assert density([1e8, 1e300], 0.4).tolist() == [0.0, 0.0]
     assert cumulative(1e300, 0.4) == 1.0
+
+
+# ------------------------------------------------------------------------------------------------
+# Dense regions
+# ------------------------------------------------------------------------------------------------
+
+DENSE = [  # weights, unit, alpha, kappa, overlap, replicas
+    (Binary(), ReLU(), 0.4, 0.0, 0.85, 20.0),
+    (Spherical(), Sign(), 1.0, 0.2, 0.9, 3.0),
+    (Spherical(), ReLU(), 1.0, 0.0, 0.9, math.inf),
+    (Binary(), Perceptron(), 0.4, -0.3, 0.8, math.inf),
+]
+
+
+def dense_axes(case):
+    weights, unit, alpha, kappa, overlap, replicas = case
+    device = {"weights": weights, "activation": unit}
+    return alpha, kappa, {**device, "overlap": overlap, "replicas": replicas}
+
+
+def dense_literal(case, stability):
+    """P2, E4 and E5 as corrected, on trapezoids, at the saddle point's overlaps."""
+    weights, unit, alpha, kappa, overlap, replicas = case
+    point = large_deviation.solve(
+        overlap, alpha, weights=weights, activation=unit, replicas=replicas, margin=kappa
+    )
+    step = 0.02
+    x = np.arange(-10.0, 10.0, step)
+    measure = step * stats.norm.pdf(x)
+    (shared, spread) = deltas(unit, overlap)
+    soft = math.sqrt(spread)
+    if replicas == math.inf:
+        h = 1e-5
+        slope = (deltas(unit, overlap + h)[0] - deltas(unit, overlap - h)[0]) / (2.0 * h)
+        spread_d0 = slope * point.spread
+
+        def field(z):
+            w0 = math.sqrt(shared) * z
+
+            def falls(w):
+                return (w - w0) ** 2 / (2.0 * spread_d0) - special.log_ndtr((w - kappa) / soft)
+
+            bracket = (w0, w0 + 3.0 * abs(w0) + 3.0)
+            options = {"xatol": 1e-11}
+            return optimize.minimize_scalar(falls, bounds=bracket, options=options).x
+
+        w = np.array([field(z) for z in x])
+        tilted = np.ones_like(w)
+    else:
+        between, _ = deltas(unit, point.q0)
+        z = np.arange(-12.0, 20.0, step)
+        w = math.sqrt(between) * x[:, None] + math.sqrt(shared - between) * z
+        log_weight = replicas * special.log_ndtr((w - kappa) / soft) - 0.5 * z**2
+        tilted = special.softmax(log_weight, axis=1)
+    ratio = stats.norm.pdf((stability - w) / soft) / special.ndtr((w - kappa) / soft) / soft
+    inner = ratio * tilted
+    return measure @ (inner if inner.ndim == 1 else inner.sum(axis=1))
+
+
+@pytest.mark.parametrize("case", DENSE, ids=str)
+def test_dense_regions_by_the_literal_formula(case):
+    alpha, kappa, axes = dense_axes(case)
+    stability = kappa + axes["activation"].scale * np.array([1e-3, 0.7, 2.0])
+    found = density(stability, alpha, constraint=Margin(kappa), **axes)
+    expected = [dense_literal(case, one) for one in stability]
+    # E5 is evaluated at a maximum located to 1e-8, with a slope by differences
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", DENSE, ids=str)
+def test_dense_regions_cumulative_is_the_integral(case):
+    alpha, kappa, axes = dense_axes(case)
+    node, weight = np.polynomial.legendre.leggauss(12)
+    ends = np.concatenate(([0.0], np.geomspace(0.02, 9.0, 12)))
+    half, scale = 0.5 * np.diff(ends), axes["activation"].scale
+    x = kappa + scale * ((ends[:-1] + half)[:, None] + half[:, None] * node)
+    pieces = scale * half * (density(x, alpha, constraint=Margin(kappa), **axes) @ weight)
+    found = cumulative(kappa + scale * ends[1:], alpha, constraint=Margin(kappa), **axes)
+    assert found == pytest.approx(np.cumsum(pieces), abs=1e-8)
+    assert found[-1] == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", DENSE, ids=str)
+def test_dense_regions_lose_entropy_at_the_margin(case):
+    """At fixed overlap, as typical solutions do: d phi / d kappa = -alpha P(kappa)."""
+    alpha, kappa, axes = dense_axes(case)
+    above = density(math.nextafter(kappa, math.inf), alpha, constraint=Margin(kappa), **axes)
+    overlap = axes.pop("overlap")
+    step = 2e-3
+    values = [
+        large_deviation.solve(overlap, alpha, margin=kappa + k * step, **axes).entropy
+        for k in (-2, -1, 1, 2)
+    ]
+    slope = (8.0 * (values[2] - values[1]) - (values[3] - values[0])) / (12.0 * step)
+    assert slope == pytest.approx(-alpha * above, rel=1e-7)
+
+
+def test_one_replica_is_typical_and_many_are_further_from_the_margin():
+    where = np.array([1e-6, 0.3, 1.0, 4.0])
+    typical_ones = density(where, 0.4)
+    assert density(where, 0.4, overlap=0.85, replicas=1) == pytest.approx(typical_ones, rel=1e-9)
+    many = density(where, 0.4, overlap=0.85, replicas=20)
+    assert many[0] < 0.5 * typical_ones[0]
+    assert many[1] > many[0]  # the mode has left the margin
+    most = density(where, 0.4, overlap=0.85)
+    assert most == pytest.approx(density(where, 0.4, overlap=0.85, replicas=1e4), rel=5e-3)
+
+
+def test_wrong_replicas():
+    with pytest.raises(ValueError, match="replicas need an overlap"):
+        density(0.5, 0.4, replicas=3)
+    with pytest.raises(ValueError, match="overlap must be finite and > 0 and < 1"):
+        density(0.5, 0.4, overlap=1.0)
+    with pytest.raises(NotConverged, match="infinite"):
+        density(0.5, 0.0, overlap=0.5)

@@ -3,32 +3,41 @@
 The axes are values that vary independently: what a weight may be, how hidden units respond, what a
 pattern demands. Each question takes one of each: `typical` (how many solutions, how far apart, up
 to which load and margin), `stabilities` (of their patterns), `franz_parisi` (what surrounds them),
-`teacher_student` (the same where a rule is behind the labels).
+`large_deviation` (where they lie densest), `teacher_student` (the same where a rule is behind the
+labels).
 """
 
 from wfmlib.theory import (
+    cross_entropy,
     finite_committee,
     franz_parisi,
     franz_parisi_1rsb,
+    large_deviation,
     stabilities,
     teacher_student,
     typical,
 )
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
-from wfmlib.theory.constraints import Margin
+from wfmlib.theory.constraints import CrossEntropy, Margin
+from wfmlib.theory.finite_machines import Parity, SignCommittee
 from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Activation",
     "Binary",
+    "CrossEntropy",
     "Margin",
+    "Parity",
     "Perceptron",
     "ReLU",
     "Sign",
+    "SignCommittee",
     "Spherical",
+    "cross_entropy",
     "finite_committee",
     "franz_parisi",
     "franz_parisi_1rsb",
+    "large_deviation",
     "stabilities",
     "teacher_student",
     "typical",

@@ -27,6 +27,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib import gaussian
+from wfmlib.theory.many_replicas import most_tilted, weight_averages
 
 LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
 RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
@@ -110,16 +111,20 @@ class Broken:
         q0, complement, difference = self.overlaps[:3]
         between = activation._effective(q0, complement + difference)
         within = activation._effective(1.0 - complement, complement)
-        # a difference of two numbers that are both below 1/2 loses least
-        gap = between.complement - within.complement
-        if between.c < 0.5:
-            gap = within.c - between.c
         kappa = constraint.rescaled(activation.scale).kappa
-        self.pattern = Grouped(
-            *_pattern_averages(between.c, gap, within.complement, kappa, m, RULE)
-        )
+        if hasattr(activation, "pattern_averages"):  # a finite machine
+            self.pattern = activation.pattern_averages(q0, difference, complement, kappa, m)
+        else:
+            # a difference of two numbers that are both below 1/2 loses least
+            gap = between.complement - within.complement
+            if between.c < 0.5:
+                gap = within.c - between.c
+            self.pattern = Grouped(
+                *_pattern_averages(between.c, gap, within.complement, kappa, m, RULE)
+            )
         common, spread = self.pattern[:2]
-        self.load_between = q0_hat / (between.slope * common)
+        force = between.slope * common  # none at q0 = 0 for parity machines
+        self.load_between = q0_hat / force if force > 0.0 else math.inf
         self.load_within = self.overlaps.split_hat / (
             between.slope * spread + (within.slope - between.slope) * (common + spread)
         )
@@ -163,7 +168,10 @@ def _binary(q0_hat, split, m):
 
     Source: P2, equation B5.
     """
-    common, spread, complement, term, information = _weight_averages(
+    averages = _weight_averages
+    if m > 1.0 and m**2 * split > 4.0:  # more than one force: a strong tilt
+        averages = weight_averages
+    common, spread, complement, term, information = averages(
         math.sqrt(q0_hat), math.sqrt(split), m, RULE
     )
     # q1 q1_hat - q0 q0_hat
@@ -211,6 +219,8 @@ def _pattern_averages(c0, gap, variance, kappa, m, rule):
     for i in range(len(x)):
         short = kappa - root * x[i]
         shift = max(short, 0.0) * width * pull * narrow**2
+        if m > 1.0:  # more than one force: the middle of the Gaussian is that of the true tilt
+            shift = width / soft * m * gaussian.hazard(most_tilted(short / soft, pull * gap))
         count = 0
         if width > 0.3 * soft:
             features[0] = short / width - shift, soft / width

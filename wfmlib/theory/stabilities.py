@@ -2,7 +2,8 @@
 
 A pattern's field in a solution is normal about ``sqrt(c) z``, with variance ``1 - c``: z is what
 all solutions share. In a typical solution that normal density is cut off at the margin and
-normalised again; the average over z is the density of stabilities  [eq-stability-density]. With
+normalised again; the average over z is the density of stabilities  [eq-stability-density]. In one
+of many replicas at a fixed mutual overlap z has another distribution  [eq-dense-stability]. With
 ``b = (kappa - sqrt(c) z) / sqrt(1 - c)`` and ``step = (stability - kappa) / sqrt(1 - c)``,
 
     density = E[G(b + step) / H(b)] / sqrt(1 - c),   share above = E[H(b + step) / H(b)].
@@ -19,8 +20,10 @@ import numpy as np
 from numba import njit
 
 from wfmlib import _validate, gaussian
-from wfmlib.theory import typical
+from wfmlib.solvers import NotConverged, Report
+from wfmlib.theory import dense_stabilities, large_deviation, typical
 from wfmlib.theory.activations import Perceptron
+from wfmlib.theory.axes import ACTIVATIONS, checked
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.weights import Binary
@@ -29,9 +32,16 @@ __all__ = ["cumulative", "density"]
 
 
 def density(
-    stability, alpha, *, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)
+    stability,
+    alpha,
+    *,
+    weights=Binary(),
+    activation=Perceptron(),
+    constraint=Margin(0.0),
+    overlap=None,
+    replicas=None,
 ):
-    """Return the density of the patterns' stabilities in typical solutions.
+    """Return the density of the patterns' stabilities in typical solutions, or in dense regions.
 
     Parameters
     ----------
@@ -44,6 +54,11 @@ def density(
     activation : Perceptron, Sign, ReLU or Activation
     constraint : Margin
         From -2 to 1e4 times the activation's `scale`.
+    overlap : float, optional
+        Mutual overlap of real replicas, one of which is meant  [eq-dense-stability]; typical
+        solutions if it is not given.
+    replicas : float, optional
+        Their number, as `large_deviation.solve`; infinite if it is not given.
 
     Returns
     -------
@@ -57,7 +72,9 @@ def density(
     TypeError, ValueError
         If an argument is of the wrong kind, not finite or out of range; the message names it.
     NotConverged
-        As `typical.solve`: where there is no saddle point.
+        As `typical.solve` or `large_deviation.solve`: where there is no saddle point. Also for
+        infinitely many replicas whose spread is infinite: as it grows, stabilities do without
+        bound.
 
     Notes
     -----
@@ -70,23 +87,36 @@ def density(
     Replica symmetry throughout: see `typical` for what it describes. Relative error below 1e-11
     where ``1 - q > 1e-6`` and the density is not below 1e-250.
 
+    What is said here of the shape holds for typical solutions. In dense regions the relative error
+    is below 1e-9 where the density is above 1e-100, and the mode may lie above the margin.
+
     Source: P2, equation E3, with the prefactor ``1 / sqrt(Delta_2 - Delta)`` and Delta_{-1} in
-    the place of Delta_1.
+    the place of Delta_1; E4 and E5 with the argument ``stability - w`` of the Gaussian.
 
     Examples
     --------
     >>> [round(density(x, 0.4), 4) for x in (-0.5, 0.0, 1e-9, 1.0)]
     [0.0, 0.0, 0.9681, 0.4522]
+    >>> [round(density(x, 0.4, overlap=0.85, replicas=20), 4) for x in (1e-9, 0.5, 1.0)]
+    [0.1694, 0.6453, 0.7582]
     """
-    stabilities, state = _stabilities_and_state(stability, alpha, weights, activation, constraint)
-    found, _ = _sweep(stabilities, state)
-    return _shaped(found / state.scale, stabilities)
+    stabilities = _checked(stability)
+    axes = weights, activation, constraint
+    found, _ = _sweep(stabilities, alpha, axes, overlap, replicas)
+    return _shaped(found / activation.scale, stabilities)
 
 
 def cumulative(
-    stability, alpha, *, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)
+    stability,
+    alpha,
+    *,
+    weights=Binary(),
+    activation=Perceptron(),
+    constraint=Margin(0.0),
+    overlap=None,
+    replicas=None,
 ):
-    """Return the share of the patterns whose stability in typical solutions is at most that.
+    """Return the share of the patterns whose stability is at most that.
 
     Parameters
     ----------
@@ -98,6 +128,11 @@ def cumulative(
     activation : Perceptron, Sign, ReLU or Activation
     constraint : Margin
         From -2 to 1e4 times the activation's `scale`.
+    overlap : float, optional
+        Mutual overlap of real replicas, one of which is meant  [eq-dense-stability]; typical
+        solutions if it is not given.
+    replicas : float, optional
+        Their number, as `large_deviation.solve`; infinite if it is not given.
 
     Returns
     -------
@@ -115,21 +150,27 @@ def cumulative(
     >>> [round(cumulative(x, 0.4), 4) for x in (0.0, 0.5, 1.0, 2.0)]
     [0.0, 0.4338, 0.7324, 0.967]
     """
-    stabilities, state = _stabilities_and_state(stability, alpha, weights, activation, constraint)
-    _, found = _sweep(stabilities, state)
+    stabilities = _checked(stability)
+    _, found = _sweep(stabilities, alpha, (weights, activation, constraint), overlap, replicas)
     return _shaped(found, stabilities)
 
 
-def _stabilities_and_state(stability, alpha, weights, activation, constraint):
+def _checked(stability):
     stabilities = _validate.reals("stability", stability)
     if not np.all(np.isfinite(stabilities)):
         wrong = stabilities[~np.isfinite(stabilities)].flat[0]
         raise ValueError(f"stability must be finite, got {wrong}")
-    point = typical.solve(alpha, weights, activation, constraint)
-    return stabilities, Stationary(point.q_hat, weights, activation, constraint)
+    return stabilities
 
 
-def _sweep(stabilities, state):
+def _sweep(stabilities, alpha, axes, overlap, replicas):
+    """Return density and share at each stability, over the activation's scale."""
+    if overlap is not None:
+        return _dense_sweep(stabilities, alpha, axes, overlap, replicas)
+    if replicas is not None:
+        raise ValueError(f"replicas need an overlap: give both or neither, got {replicas!r}")
+    axes = checked(*axes)
+    state = Stationary(typical.solve(alpha, *axes).q_hat, *axes)
     return _density_and_share(
         np.ravel(stabilities) / state.scale,
         state.constraint.kappa,
@@ -137,6 +178,36 @@ def _sweep(stabilities, state):
         state.overlap.c,
         state.overlap.complement,
         gaussian.legendre_rule(),
+    )
+
+
+def _dense_sweep(stabilities, alpha, axes, overlap, replicas):
+    """Return the same in one of several replicas."""
+    weights, activation, constraint = axes
+    _validate.member("activation", activation, ACTIVATIONS)
+    _validate.member("constraint", constraint, (Margin,))
+    point = large_deviation.solve(
+        overlap,
+        alpha,
+        weights=weights,
+        activation=activation,
+        replicas=math.inf if replicas is None else replicas,
+        margin=constraint.kappa,
+    )
+    places = np.ravel(stabilities) / activation.scale
+    kappa, rule = constraint.rescaled(activation.scale).kappa, gaussian.legendre_rule(12)
+    within = activation._effective(point.overlap, 1.0 - point.overlap)
+    if point.replicas == math.inf:
+        if point.spread == math.inf:
+            message = "the spread of the replicas is infinite, and so are the stabilities"
+            raise NotConverged(Report(False, math.inf, 0, message))
+        spread = within.slope * point.spread
+        return dense_stabilities.infinite(places, kappa, within.c, spread, within.complement, rule)
+    difference = point.spread / point.replicas
+    between = activation._effective(point.q0, 1.0 - point.overlap + difference)
+    gap = between.complement - within.complement
+    return dense_stabilities.finite(
+        places, kappa, between.c, gap, within.complement, point.replicas, rule
     )
 
 

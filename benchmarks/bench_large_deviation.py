@@ -1,0 +1,61 @@
+"""Real replicas at a fixed overlap: a point of a continued curve, and thresholds.
+
+Beside it what one would write at first: the free entropy on a plain grid, minimised over q0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from wfmlib.theory import Binary, Perceptron, ReLU, Sign, Spherical, large_deviation
+
+CASES = {
+    "spherical-sign": (Spherical(), Sign(), 1.0),
+    "spherical-relu": (Spherical(), ReLU(), 1.0),
+    "binary-perceptron": (Binary(), Perceptron(), 0.5),
+    "binary-relu": (Binary(), ReLU(), 0.5),
+}
+OVERLAPS = np.linspace(0.6, 0.98, 40)
+
+
+@pytest.mark.parametrize("replicas", [20.0, math.inf])
+@pytest.mark.parametrize("case", CASES)
+def bench_curve_of_forty_points(benchmark, case, replicas):
+    """Divide by 40 for one point."""
+    weights, activation, load = CASES[case]
+    axes = {"weights": weights, "activation": activation, "replicas": replicas}
+    curve = benchmark.pedantic(
+        large_deviation.curve, args=(OVERLAPS, load), kwargs=axes, rounds=2, warmup_rounds=1
+    )
+    assert curve.converged.all()
+
+
+def bench_point_by_the_literal_formula(benchmark):
+    """20 replicas of a spherical committee of sign units, on trapezoids."""
+    q1, y, alpha, step = 0.9, 20.0, 1.0, 0.05
+    x, z = np.arange(-10.0, 10.0, step), np.arange(-12.0, 30.0, step)
+    measure = step * np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
+
+    def entropy(q0):
+        c0, c1 = (2.0 / math.pi * math.asin(q) for q in (q0, q1))
+        field = (math.sqrt(c0) * x[:, None] + math.sqrt(c1 - c0) * z) / math.sqrt(1.0 - c1)
+        inner = special.logsumexp(y * special.log_ndtr(field) - 0.5 * z**2, axis=1)
+        energetic = measure @ (inner + math.log(step / math.sqrt(2.0 * math.pi))) / y
+        outer = 1.0 - q1 + y * (q1 - q0)
+        logs = math.log(1.0 - q1) + math.log(outer / (1.0 - q1)) / y
+        return 0.5 * (logs + q0 / outer + math.log(2.0 * math.pi * math.e)) + alpha * energetic
+
+    def minimum():
+        return optimize.minimize_scalar(entropy, bounds=(0.1, 0.89), options={"xatol": 1e-7}).fun
+
+    found = benchmark.pedantic(minimum, rounds=1)
+    assert found == pytest.approx(large_deviation.solve(q1, alpha, replicas=y).entropy, abs=1e-9)
+
+
+def bench_dense_threshold(benchmark):
+    load = benchmark.pedantic(large_deviation.dense_threshold, rounds=2, warmup_rounds=1)
+    assert 0.75 < load < 0.76

@@ -1,0 +1,448 @@
+"""Real replicas at fixed overlap: against literal free entropies, limits and differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, special
+
+from wfmlib.solvers import NotConverged
+from wfmlib.theory import (
+    Binary,
+    Margin,
+    Perceptron,
+    ReLU,
+    Sign,
+    Spherical,
+    large_deviation,
+    typical,
+)
+from wfmlib.theory import infinite_replicas as infinite
+from wfmlib.theory.broken_symmetry import RULE, Broken, _pattern_averages
+from wfmlib.theory.large_deviation import curve, solve
+from wfmlib.theory.real_replicas import Finite, Infinite
+
+CASES = [  # weights, unit, load, overlap
+    (Spherical(), Sign(), 1.0, 0.9),
+    (Spherical(), ReLU(), 1.0, 0.85),
+    (Binary(), Perceptron(), 0.4, 0.8),
+    (Binary(), ReLU(), 0.4, 0.85),
+]
+
+
+def at(case, replicas, margin=0.0, **changed):
+    weights, unit, alpha, overlap = case
+    given = {"overlap": overlap, "alpha": alpha} | changed
+    return solve(**given, weights=weights, activation=unit, replicas=replicas, margin=margin)
+
+
+# ------------------------------------------------------------------------------------------------
+# The free entropy as printed (P2, B4-B6 and D1-D6), with nothing of the package in it
+# ------------------------------------------------------------------------------------------------
+
+
+def effective(unit, q):
+    """c(q) and c'(q) from Delta of P2, appendix B1."""
+    if isinstance(unit, Perceptron):
+        return q, 1.0
+    if isinstance(unit, Sign):
+        return 1.0 - 2.0 / math.pi * math.acos(q), 2.0 / math.pi / math.sqrt(1.0 - q * q)
+    norm = 0.5 - 0.5 / math.pi
+    angle = math.atan(math.sqrt((1.0 + q) / (1.0 - q)))
+    delta = math.sqrt(1.0 - q * q) / (2.0 * math.pi) + q / math.pi * angle
+    return (delta - 0.5 / math.pi) / norm, angle / math.pi / norm
+
+
+STEP = 0.05  # trapezoids on smooth integrands: exponentially small errors
+X = np.arange(-10.0, 10.0 + STEP / 2, STEP)
+DX = STEP * np.exp(-0.5 * X**2) / math.sqrt(2.0 * math.pi)
+
+
+def energetic(unit, q0, q1, y, kappa=0.0):
+    (c0, _), (c1, _) = effective(unit, q0), effective(unit, q1)
+    z = np.arange(-12.0, 30.0, STEP)
+    field = math.sqrt(c0) * X[:, None] + math.sqrt(c1 - c0) * z
+    exponent = y * special.log_ndtr((field - kappa) / math.sqrt(1.0 - c1)) - 0.5 * z**2
+    return DX @ special.logsumexp(exponent + math.log(STEP / math.sqrt(2.0 * math.pi)), axis=1) / y
+
+
+def entropic_binary(q0_hat, q1_hat, q0, q1, y):
+    step = 0.15
+    x, z = np.arange(-9.0, 9.0, step), np.arange(-30.0, 30.0, step)
+    field = math.sqrt(q0_hat) * x[:, None] + math.sqrt(q1_hat - q0_hat) * z
+    exponent = y * np.logaddexp(field, -field) - 0.5 * z**2
+    log_average = special.logsumexp(exponent + math.log(step / math.sqrt(2.0 * math.pi)), axis=1)
+    products = 0.5 * y * (q0 * q0_hat - q1 * q1_hat) - 0.5 * q1_hat * (1.0 - q1)
+    measure = step * np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
+    return products + measure @ log_average / y
+
+
+def entropic_spherical(q0, q1, y):
+    inner, outer = 1.0 - q1, 1.0 - q1 + y * (q1 - q0)
+    log = math.log(inner) + math.log(outer / inner) / y + q0 / outer
+    return 0.5 * (log + math.log(2.0 * math.pi) + 1.0)
+
+
+@pytest.mark.parametrize("case", CASES[:2], ids=str)
+@pytest.mark.parametrize("y", [1.5, 20.0])
+def test_spherical_entropy_is_the_minimum_over_q0(case, y):
+    _, unit, alpha, q1 = case
+    found = optimize.minimize_scalar(
+        lambda q0: entropic_spherical(q0, q1, y) + alpha * energetic(unit, q0, q1, y),
+        bounds=(0.05, q1 - 1e-4),
+        options={"xatol": 1e-9},
+    )
+    point = at(case, y)
+    assert point.entropy == pytest.approx(found.fun, abs=1e-11)
+    assert point.q0 == pytest.approx(found.x, abs=1e-5)  # the minimum is flat
+    assert point.energetic == pytest.approx(alpha * energetic(unit, point.q0, q1, y), abs=1e-11)
+    free = entropic_spherical(0.0, q1, y)
+    assert point.local_entropy == pytest.approx(found.fun - free, abs=1e-11)
+
+
+@pytest.mark.parametrize("y", [1.5, 20.0])
+def test_binary_entropy_is_stationary_and_smallest_in_q0(y):
+    case = CASES[3]
+    _, unit, alpha, q1 = case
+    point = at(case, y)
+
+    def value(q0):
+        """The saddle of the conjugates: Legendre transforms, whose values need no accuracy."""
+
+        def gradient(x):
+            h = 1e-4
+            q0_hat, split = np.exp(x)
+
+            def entropy(a, b):
+                return entropic_binary(a, b, q0, q1, y)
+
+            q1_hat = q0_hat + split
+            first = entropy(q0_hat + h, q1_hat) - entropy(q0_hat - h, q1_hat)
+            second = entropy(q0_hat, q1_hat + h) - entropy(q0_hat, q1_hat - h)
+            return first / (2 * h), second / (2 * h)
+
+        state = Finite(q1, start[0], y, (Binary(), unit, Margin(0.0)))
+        guess = np.log([state.broken.q0_hat, state.broken.split])
+        x = optimize.root(gradient, guess, tol=1e-10).x
+        q0_hat, split = np.exp(x)
+        return entropic_binary(q0_hat, q0_hat + split, q0, q1, y)
+
+    start = [large_deviation._point(q1, alpha, y, (Binary(), unit, Margin(0.0)))[1]]
+
+    def free_entropy(q0):
+        return value(q0) + alpha * energetic(unit, q0, q1, y)
+
+    here = free_entropy(point.q0)
+    assert point.entropy == pytest.approx(here, abs=1e-9)
+    assert free_entropy(point.q0 - 0.01) > here + 1e-7
+    assert free_entropy(point.q0 + 0.01) > here + 1e-7
+
+
+def literal_limit(unit, q1, d0, kappa=0.0):
+    """P2, D3 by brute force in one variable, D6 for the spread."""
+    c, slope = effective(unit, q1)
+
+    def best(x):
+        def falls(u):
+            w = math.sqrt(c) * x + math.sqrt(slope * d0) * u
+            return 0.5 * u * u - special.log_ndtr((w - kappa) / math.sqrt(1.0 - c))
+
+        return -optimize.minimize_scalar(falls, bracket=(0.0, 1.0), tol=1e-12).fun
+
+    coarse = np.arange(-9.0, 9.0, 0.1)
+    weight = 0.1 * np.exp(-0.5 * coarse**2) / math.sqrt(2.0 * math.pi)
+    return weight @ np.array([best(x) for x in coarse])
+
+
+@pytest.mark.parametrize("case", CASES[:2], ids=str)
+def test_infinitely_many_replicas_by_brute_force(case):
+    """P2, D2 with the constant that it drops."""
+    _, unit, alpha, q1 = case
+
+    def value(d0):
+        entropic = math.log(1.0 - q1) + q1 / (1.0 - q1 + d0) + math.log(2.0 * math.pi) + 1.0
+        return 0.5 * entropic + alpha * literal_limit(unit, q1, d0)
+
+    point = at(case, math.inf)
+    here = value(point.spread)
+    assert point.entropy == pytest.approx(here, abs=1e-9)
+    assert value(0.9 * point.spread) > here + 1e-7
+    assert value(1.1 * point.spread) > here + 1e-7
+    assert point.energetic == pytest.approx(
+        alpha * literal_limit(unit, q1, point.spread), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("pull", [0.3, 0.98, 1.7])
+def test_binary_weight_among_infinitely_many(pull):
+    """P2, D1, on either side of where the field becomes bistable."""
+    width = 0.8
+
+    def best(u):
+        v = np.linspace(-1.0, 6.0, 20001)
+        field = width * u + math.sqrt(pull) * v
+        place = v[np.argmax(np.logaddexp(field, -field) - 0.5 * v * v)]
+        fine = optimize.minimize_scalar(
+            lambda v: (
+                0.5 * v * v
+                - np.logaddexp(width * u + math.sqrt(pull) * v, -width * u - math.sqrt(pull) * v)
+            ),
+            bounds=(place - 1e-3, place + 1e-3),
+            options={"xatol": 1e-12},
+        )
+        return -fine.fun, fine.x / math.sqrt(pull)
+
+    node, weight = np.polynomial.legendre.leggauss(12)
+    ends = np.concatenate(([0.0], np.geomspace(1e-4, 9.0, 14)))
+    half = 0.5 * np.diff(ends)[:, None]
+    u = ends[:-1, None] + half + half * node
+    measure = 2.0 * half * weight * np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
+    term, m = np.vectorize(best)(u)
+    found = infinite.weight(width**2, pull)
+    assert found.term == pytest.approx(np.sum(measure * term), abs=1e-7)
+    assert found.overlap == pytest.approx(np.sum(measure * m * m), abs=1e-5)
+    assert found.lean == pytest.approx(np.sum(measure * u * m), abs=1e-5)
+    assert found.overlap + found.complement == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("m", [1.5, 20.0, 1000.0])
+def test_pattern_averages_for_many_replicas(m):
+    """One value of the common field at a time, by scipy's adaptive quadrature."""
+    gap, variance, kappa = 1.1 / m, 0.3, 0.2
+    common, spread, term, _ = _pattern_averages(0.0, gap, variance, kappa, m, RULE)
+
+    def exponent(z):
+        return m * special.log_ndtr((math.sqrt(gap) * z - kappa) / math.sqrt(variance)) - z * z / 2
+
+    top = optimize.minimize_scalar(lambda z: -exponent(z), bracket=(0.0, math.sqrt(m)))
+
+    def average(f):
+        def weighted(z):
+            return f((math.sqrt(gap) * z - kappa) / math.sqrt(variance)) * math.exp(
+                exponent(z) + top.fun
+            )
+
+        return integrate.quad(weighted, top.x - 9, top.x + 9, epsabs=1e-13, epsrel=1e-12)[0]
+
+    def force(u):
+        return math.exp(-0.5 * u * u - special.log_ndtr(u)) / math.sqrt(2.0 * math.pi * variance)
+
+    norm = average(lambda u: 1.0)
+    first = average(force) / norm
+    second = average(lambda u: (force(u) - first) ** 2) / norm
+    assert common == pytest.approx(first**2, rel=1e-10)
+    assert spread == pytest.approx(second, rel=1e-9)
+    log_norm = math.log(norm / math.sqrt(2.0 * math.pi)) - top.fun
+    assert term == pytest.approx(log_norm / m, rel=1e-11)
+
+
+# ------------------------------------------------------------------------------------------------
+# Limits
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_one_replica_is_a_typical_solution(case):
+    weights, unit, alpha, _ = case
+    usual = typical.solve(alpha, weights, unit)
+    for overlap in (0.7, 0.95):
+        point = at(case, 1.0, overlap=overlap)
+        assert point.entropy == pytest.approx(usual.entropy, abs=1e-11)
+        assert point.q0 == pytest.approx(usual.q, rel=1e-9)
+        assert point.slope == 0.0
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_many_replicas_tend_to_infinitely_many(case):
+    """With corrections of order 1 / y, whose coefficient is the complexity."""
+    limit, many, more = at(case, math.inf), at(case, 1e4), at(case, 4e4)
+    assert abs(many.local_entropy - limit.local_entropy) > 3e-7  # so there is something to mend
+    extrapolated = (4.0 * more.entropy - many.entropy) / 3.0
+    assert extrapolated == pytest.approx(limit.entropy, abs=1e-7)  # order 1 / y^2
+    assert more.spread == pytest.approx(limit.spread, rel=0.02)
+    assert more.slope == pytest.approx(limit.slope, rel=0.02)
+    # d V / d (1/y) tends to the complexity
+    assert (many.entropy - more.entropy) / (1e-4 - 0.25e-4) == pytest.approx(
+        more.complexity, rel=0.1, abs=2e-3
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("y", [2.0, 20.0, math.inf])
+def test_groups_dissolve_at_the_replica_symmetric_overlap(case, y):
+    weights, unit, alpha, _ = case
+    usual = typical.solve(alpha, weights, unit)
+    low, high = large_deviation.overlap_range(alpha, weights=weights, activation=unit)
+    assert (low, high) == (usual.q, 1.0)
+    near = at(case, y, overlap=low + 1e-4)
+    assert near.entropy == pytest.approx(usual.entropy, abs=1e-6)
+    assert near.entropy_slope == pytest.approx(0.0, abs=1e-3)
+    assert near.q0 == pytest.approx(low, abs=2e-4)
+    with pytest.raises(NotConverged, match="above the replica-symmetric overlap"):
+        at(case, y, overlap=low - 1e-3)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("y", [3.0, math.inf])
+def test_without_patterns(case, y):
+    few, none = at(case, y, alpha=1e-4, overlap=0.5), at(case, y, alpha=0.0, overlap=0.5)
+    assert none.local_entropy == none.energetic == none.slope == 0.0
+    assert few.entropy == pytest.approx(none.entropy, abs=1e-4)
+    assert -1e-4 < few.local_entropy <= 0.0
+    if y == math.inf:
+        assert none.spread == math.inf
+    else:
+        assert few.complexity == pytest.approx(none.complexity, abs=1e-3)
+
+
+def test_free_replicas_in_closed_form():
+    """Infinitely many about a centre of magnetisation sqrt(q1); two with overlap q1."""
+    infinite_many = solve(0.6, 0.0, weights=Binary())
+    share = 0.5 * (1.0 + math.sqrt(0.6))
+    assert infinite_many.entropy == pytest.approx(
+        special.entr(share) + special.entr(1.0 - share), abs=1e-13
+    )
+    pair = solve(0.6, 0.0, weights=Binary(), replicas=2)
+    different = special.entr(0.2) + special.entr(0.8)
+    assert 2.0 * pair.entropy == pytest.approx(math.log(2.0) + different, abs=1e-12)
+    sphere = solve(0.6, 0.0, replicas=2)
+    assert sphere.entropy - Spherical().entropy == pytest.approx(0.25 * math.log(0.64), abs=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------
+# Slopes, complexity, equilibrium
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("y", [1.7, 30.0, math.inf])
+def test_slopes_are_derivatives(case, y):
+    h = 1e-3
+    overlap = case[3]
+    points = [at(case, y, overlap=overlap + k * h) for k in (-2, -1, 1, 2)]
+    here = at(case, y)
+    for name, slope in (("entropy", "entropy_slope"), ("local_entropy", "slope")):
+        values = [getattr(point, name) for point in points]
+        expected = (8.0 * (values[2] - values[1]) - (values[3] - values[0])) / (12.0 * h)
+        assert getattr(here, slope) == pytest.approx(expected, abs=1e-7)  # of order h^4 / q^4
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_complexity_is_a_derivative_in_the_number_of_replicas(case):
+    y, h = 5.0, 0.02
+    values = [at(case, y + k * h).entropy for k in (-2, -1, 1, 2)]
+    slope = (8.0 * (values[2] - values[1]) - (values[3] - values[0])) / (12.0 * h)
+    assert at(case, y).complexity == pytest.approx(-(y**2) * slope, abs=1e-7)
+
+
+def test_equilibrium_is_one_step_of_symmetry_breaking():
+    """At y = m, where neither the overlap nor m changes the entropy; m below 1, so privately."""
+    usual = typical.solve_1rsb(2.0, Spherical(), ReLU())
+    axes = Spherical(), ReLU(), Margin(0.0)
+    place = math.log(usual.q0 / (usual.q1 - usual.q0))
+    state = Finite(usual.q1, place, usual.m, axes)
+    assert state.load == pytest.approx(2.0, rel=1e-8)
+    assert state.entropy(2.0) == pytest.approx(usual.entropy, abs=1e-10)
+    assert state.slope(2.0) == pytest.approx(0.0, abs=1e-7)
+    assert state.complexity(2.0) == pytest.approx(0.0, abs=1e-8)
+    assert isinstance(state.broken, Broken)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("y", [2.0, math.inf])
+def test_the_load_increases_with_q0_so_there_is_one_minimum(case, y):
+    weights, unit, _, _ = case
+    axes = weights, unit, Margin(0.0)
+    for overlap in (0.5, 0.97):
+        places = np.linspace(-12.0, 6.0, 25)
+        if y == math.inf:
+            loads = [Infinite(overlap, place, axes).load for place in places]
+        else:
+            loads = [Finite(overlap, place, y, axes).load for place in places]
+        assert np.all(np.diff(loads) > 0.0)
+
+
+def test_where_the_complexity_vanishes():
+    y = large_deviation.zero_complexity_replicas(
+        0.9, 0.4, weights=Binary(), activation=Perceptron()
+    )
+    point = solve(0.9, 0.4, weights=Binary(), activation=Perceptron(), replicas=y)
+    assert point.complexity == pytest.approx(0.0, abs=1e-8)
+    other = solve(0.9, 0.4, weights=Binary(), activation=Perceptron(), replicas=1.2 * y)
+    assert other.entropy > point.entropy  # V is smallest where it vanishes
+    with pytest.raises(NotConverged):
+        large_deviation.zero_complexity_replicas(0.9, 0.0, weights=Binary())
+
+
+@pytest.mark.parametrize(
+    ("unit", "digits"), [(Perceptron(), "0.7553"), (Sign(), "0.7151")], ids=str
+)
+def test_entropy_touches_a_slope_of_zero_at_the_threshold(unit, digits):
+    load = large_deviation.dense_threshold(activation=unit)
+    assert f"{load:.4f}" == digits
+    overlaps = np.linspace(0.8, 0.96, 33)
+    for alpha, rises in ((load - 0.003, False), (load + 0.003, True)):
+        found = curve(overlaps, alpha, weights=Binary(), activation=unit)
+        assert np.any(np.diff(found.entropy) > 0.0) == rises
+
+
+# ------------------------------------------------------------------------------------------------
+# Curves, and at the door
+# ------------------------------------------------------------------------------------------------
+
+
+def test_a_curve_holds_the_points_and_nan_where_there_are_none():
+    overlaps = np.array([[0.95, 0.2], [0.5, 0.8]])
+    found = curve(overlaps, 1.0, replicas=20)
+    assert found.converged.tolist() == [[True, False], [True, True]]
+    assert math.isnan(found.entropy[0, 1])
+    point = solve(0.8, 1.0, replicas=20)
+    for name in ("entropy", "local_entropy", "energetic", "q0", "spread", "slope", "complexity"):
+        assert getattr(found, name)[1, 1] == pytest.approx(getattr(point, name), rel=1e-9)
+    with pytest.warns(RuntimeWarning, match="no saddle point at 1 of 4 overlaps"):
+        values = large_deviation.local_entropy(overlaps, 1.0, replicas=20)
+    assert np.array_equal(values, found.local_entropy, equal_nan=True)
+    assert large_deviation.energetic_term(0.8, 1.0, replicas=20) == point.energetic
+    assert curve([], 1.0).entropy.shape == (0,)
+
+
+def test_close_overlaps_at_small_loads_are_free():
+    point = solve(0.999, 0.1)
+    assert -1e-12 < point.local_entropy <= 0.0
+    assert point.energetic <= 0.0
+
+
+@pytest.mark.parametrize(
+    ("chosen", "error", "message"),
+    [
+        ({"overlap": 0.0}, ValueError, "overlap must be finite and > 0 and < 1, got 0.0"),
+        ({"overlap": 1.0}, ValueError, "overlap must be finite and > 0 and < 1, got 1.0"),
+        ({"overlap": "1"}, TypeError, "overlap must be a real number"),
+        ({"alpha": -1.0}, ValueError, "alpha must be finite and >= 0, got -1.0"),
+        ({"replicas": 0.5}, ValueError, "replicas, if not infinite, must be finite and >= 1"),
+        ({"replicas": -math.inf}, ValueError, "replicas"),
+        ({"replicas": "many"}, TypeError, "replicas"),
+        ({"margin": -3.0}, ValueError, "margin / activation.scale must be finite and >= -2"),
+        ({"weights": Binary}, TypeError, "weights must be Binary.* call the class"),
+        ({"activation": np.tanh}, TypeError, "activation must be Perceptron"),
+    ],
+)
+def test_what_is_wrong_is_named(chosen, error, message):
+    with pytest.raises(error, match=message):
+        solve(**({"overlap": 0.9, "alpha": 1.0} | chosen))
+
+
+def test_a_threshold_needs_replicas_that_feel_one_another():
+    with pytest.raises(ValueError, match="replicas must be above 1"):
+        large_deviation.dense_threshold(replicas=1.0)
+    with pytest.raises(ValueError, match="replicas must be one of 'zero complexity'"):
+        large_deviation.dense_threshold(replicas="all")
+
+
+def test_a_point_reads_well():
+    text = str(solve(0.9, 1.0, replicas=20))
+    assert text.startswith("Point(overlap=0.9, alpha=1, Spherical(), Sign(), Margin(kappa=0.0)")
+    assert "complexity" in text
+    assert "complexity" not in str(solve(0.9, 1.0))

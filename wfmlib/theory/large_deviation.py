@@ -1,0 +1,522 @@
+"""Dense regions of solutions: y real replicas of a device at a fixed mutual overlap.
+
+The configurations of y solutions with mutual overlaps q1 are counted, ``N y V(q1)`` being the
+logarithm of their number or volume  [eq-mutual-replicas], [eq-ld-entropy]. With many replicas the
+count is ruled by regions in which solutions lie densest. Replica symmetry between the groups of y
+throughout.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from scipy import special
+
+from wfmlib import _validate
+from wfmlib.solvers import Report, continuation, first_root
+from wfmlib.theory import typical
+from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
+from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
+from wfmlib.theory.constraints import Margin
+from wfmlib.theory.finite_machines import Parity, SignCommittee
+from wfmlib.theory.flat_slope import first_flat_load
+from wfmlib.theory.real_replicas import Free, saddle, unbroken_load
+from wfmlib.theory.weights import Binary, Spherical
+
+__all__ = [
+    "Curve",
+    "Point",
+    "curve",
+    "dense_threshold",
+    "energetic_term",
+    "local_entropy",
+    "overlap_range",
+    "solve",
+    "zero_complexity_replicas",
+]
+
+SPHERICAL, SIGN = Spherical(), Sign()  # defaults
+MACHINES = (SignCommittee, Parity)
+MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitely many
+
+
+# ------------------------------------------------------------------------------------------------
+# One overlap
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """The saddle point of real replicas at one mutual overlap.
+
+    Attributes
+    ----------
+    overlap : float
+        Mutual overlap q1 of the replicas.
+    alpha : float
+        Load: patterns per weight.
+    weights, activation, constraint
+        The device, and the margin.
+    replicas : float
+        y, at least 1; may be infinite.
+    entropy : float
+        Free entropy V: logarithm of the number (Binary) or volume (Spherical) of configurations of
+        the replicas, in nats per weight and replica  [eq-ld-entropy]. Not normalised.
+    local_entropy : float
+        `entropy` minus its value at load 0 with as many replicas: logarithm of the fraction of
+        configurations that are solutions  [eq-ld-normalised]. Not above zero.
+    energetic : float
+        ``alpha G_E``, what the patterns contribute to `entropy` at the saddle point: the other way
+        to normalise.
+    q0 : float
+        Overlap of replicas from different groups; equals `overlap` if `replicas` is infinite.
+    spread : float
+        ``y (q1 - q0)``; infinite at load 0 with infinitely many replicas.
+    slope : float
+        Derivative of `local_entropy` in the overlap  [eq-ld-slope].
+    entropy_slope : float
+        Derivative of `entropy` in the overlap.
+    complexity : float or None
+        Logarithm of the number of groups, ``-y^2 dV / dy``, in nats per weight
+        [eq-ld-complexity]; None for infinitely many replicas.
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    overlap: float
+    alpha: float
+    weights: Binary | Spherical
+    activation: Perceptron | Sign | ReLU | Activation
+    constraint: Margin
+    replicas: float
+    entropy: float
+    local_entropy: float
+    energetic: float
+    q0: float
+    spread: float
+    slope: float
+    entropy_slope: float
+    complexity: float | None
+    report: Report = field(compare=False)
+
+    def __repr__(self):
+        lines = [
+            f"Point(overlap={self.overlap:g}, alpha={self.alpha:g}, {self.weights}, "
+            f"{self.activation}, {self.constraint}, replicas={self.replicas:g})",
+            f"  entropy        {self.entropy:.10g} nats per weight and replica",
+            f"  local_entropy  {self.local_entropy:.10g}",
+            f"  energetic      {self.energetic:.10g}",
+            f"  slope          {self.slope:.10g}",
+            f"  q0             {self.q0:.10g}",
+            f"  spread         {self.spread:.10g}",
+        ]
+        if self.complexity is not None:
+            lines.append(f"  complexity     {self.complexity:.10g} nats per weight")
+        return "\n".join(lines)
+
+
+def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0):
+    """Solve for real replicas at one mutual overlap.
+
+    Parameters
+    ----------
+    overlap : float
+        Mutual overlap q1 of the replicas, above 0 and below 1; above `overlap_range`'s lower end.
+    alpha : float
+        Load, patterns per weight; 0, or from 1e-7 upwards.
+    weights : Binary or Spherical
+    activation : Perceptron, Sign, ReLU or Activation, SignCommittee or Parity
+    replicas : float
+        Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
+        necessarily an integer; or ``math.inf``. For Parity an integer up to 50.
+    margin : float
+        Raw stability that every pattern must exceed, from -2 to 1e4 times the activation's
+        `scale`; 0 for finite machines.
+
+    Returns
+    -------
+    Point
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Where the overlap is not above the replica-symmetric overlap: there is no saddle point with
+        groups there.
+
+    Notes
+    -----
+    The free entropy is stationary in q0, the only unknown left, and a minimum. At all places
+    looked at there was one minimum, above the replica-symmetric overlap, and none below.
+
+    With infinitely many units, errors of the entropies are below 1e-11, but for terms of order
+    ``1e-16 / (1 - overlap)``; those of the slope below 1e-9, of the complexity below ``1e-12 y``.
+
+    As a number of groups the complexity has a meaning for discrete weights; a centre of spherical
+    ones is known to a precision of order ``1 / sqrt(y)``, which counts in it.
+
+    Infinitely many replicas: where patterns hardly matter, q1 close to 1 at small loads, the
+    spread grows exponentially. Beyond ``e^300 (1 - overlap)`` it is returned as infinite, and the
+    local entropy, below 1e-100 there, as 0.
+
+    Source: P2, appendix D; P1, section II.D and appendix C.
+
+    Examples
+    --------
+    >>> point = solve(0.9, 1.0)
+    >>> round(point.local_entropy, 4), round(point.spread, 4)
+    (-0.0529, 3.0501)
+    """
+    axes = _checked(weights, activation, margin)
+    overlap, alpha = _checked_overlap(overlap), checked_load(alpha, LEAST_LOAD)
+    return _point(overlap, alpha, _checked_replicas(replicas), axes)[0]
+
+
+def _point(overlap, alpha, replicas, axes, start=None):
+    """Return a `Point`, and its place to start from nearby."""
+    free = Free(overlap, replicas, axes[0])
+    state, place = None, None
+    report = Report(True, 0.0, 0, "no patterns")
+    if alpha > 0.0:
+        state, place, report = saddle(overlap, alpha, replicas, axes, start)
+    if state is None:  # no patterns, or none that is felt
+        infinite = replicas == math.inf
+        return Point(
+            overlap,
+            alpha,
+            *axes,
+            replicas=replicas,
+            entropy=free.entropy,
+            local_entropy=0.0,
+            energetic=0.0,
+            q0=overlap if infinite else 0.0,
+            spread=math.inf if infinite else replicas * overlap,
+            slope=0.0,
+            entropy_slope=free.slope,
+            complexity=free.complexity,
+            report=report,
+        ), place
+    slope = float(state.slope(alpha))
+    entropy = float(state.entropy(alpha))
+    return Point(
+        overlap,
+        alpha,
+        *axes,
+        replicas=replicas,
+        entropy=entropy,
+        local_entropy=entropy - free.entropy,
+        energetic=float(alpha * state.term),
+        q0=float(state.q0),
+        spread=float(state.spread),
+        slope=slope - free.slope,
+        entropy_slope=slope,
+        complexity=None if replicas == math.inf else float(state.complexity(alpha)),
+        report=report,
+    ), place
+
+
+# ------------------------------------------------------------------------------------------------
+# Many overlaps
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Real replicas at many mutual overlaps, arrays of one shape.
+
+    Attributes
+    ----------
+    overlap, entropy, local_entropy, energetic, q0, spread, slope, entropy_slope : ndarray
+        As in `Point`; NaN where there is no saddle point.
+    complexity : ndarray
+        NaN also if there are infinitely many replicas.
+    converged : ndarray of bool
+        Whether there is a saddle point.
+    """
+
+    overlap: np.ndarray
+    entropy: np.ndarray
+    local_entropy: np.ndarray
+    energetic: np.ndarray
+    q0: np.ndarray
+    spread: np.ndarray
+    slope: np.ndarray
+    entropy_slope: np.ndarray
+    complexity: np.ndarray
+    converged: np.ndarray
+
+
+def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0):
+    """Solve at many overlaps, each the start of the next smaller one.
+
+    Parameters
+    ----------
+    overlap : array_like
+        Above 0 and below 1, in any order.
+    alpha, weights, activation, replicas, margin
+        As `solve`.
+
+    Returns
+    -------
+    Curve
+        Arrays of the shape of `overlap`, with NaN and ``converged = False`` where there is no
+        saddle point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    """
+    axes = _checked(weights, activation, margin)
+    overlaps = _validate.reals("overlap", overlap)
+    for one in overlaps.flat:
+        _checked_overlap(float(one))
+    alpha, replicas = checked_load(alpha, LEAST_LOAD), _checked_replicas(replicas)
+    order = np.argsort(-overlaps, axis=None)
+    names = [f.name for f in fields(Curve)[:-1]]
+
+    def follow(place, before):
+        start = None if before is None or math.isnan(before[-1]) else before[-1]
+        point, place = _point(float(place), alpha, replicas, axes, start)
+        values = [getattr(point, name) for name in names]
+        row = [math.nan if value is None else value for value in [*values, place]]
+        return np.array(row, dtype=float)
+
+    rows, reached = continuation(follow, overlaps.flat[order], None, failed="nan")
+    table = np.full((overlaps.size, len(names)), math.nan)
+    converged = np.zeros(overlaps.size, dtype=bool)
+    if reached.any():
+        table[order] = rows[:, :-1]
+    converged[order] = reached
+    table[:, 0] = overlaps.flat
+    columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(names)}
+    return Curve(converged=converged.reshape(overlaps.shape), **columns)
+
+
+def local_entropy(
+    overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0
+):
+    """Return the logarithm of the fraction of configurations that are solutions.
+
+    Per weight and replica, with as many replicas at load 0 for reference  [eq-ld-normalised].
+
+    Parameters
+    ----------
+    overlap : float or array_like
+    alpha, weights, activation, replicas, margin
+        As `solve`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `overlap`, in nats, not above zero.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, for a single overlap. In an array NaN is left there, with a RuntimeWarning.
+
+    Examples
+    --------
+    >>> round(local_entropy(0.9, 1.0, replicas=20), 4)
+    -0.1706
+    """
+    return _column("local_entropy", overlap, alpha, weights, activation, replicas, margin)
+
+
+def energetic_term(
+    overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0
+):
+    """Return ``alpha G_E`` at the saddle point, the other normalised curve  [eq-ld-normalised].
+
+    Parameters
+    ----------
+    overlap : float or array_like
+    alpha, weights, activation, replicas, margin
+        As `solve`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `overlap`, in nats per weight and replica.
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `local_entropy`.
+    """
+    return _column("energetic", overlap, alpha, weights, activation, replicas, margin)
+
+
+def _column(name, overlap, alpha, weights, activation, replicas, margin):
+    axes = {"weights": weights, "activation": activation, "replicas": replicas, "margin": margin}
+    if np.ndim(overlap) == 0:
+        return getattr(solve(overlap, alpha, **axes), name)
+    found = curve(overlap, alpha, **axes)
+    if not np.all(found.converged):
+        largest = np.max(found.overlap[~found.converged])
+        warnings.warn(
+            f"no saddle point at {np.sum(~found.converged)} of {found.overlap.size} overlaps, "
+            f"the largest {largest:.6g}: NaN there",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return getattr(found, name)
+
+
+# ------------------------------------------------------------------------------------------------
+# Ranges and thresholds
+# ------------------------------------------------------------------------------------------------
+
+
+def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
+    """Return the mutual overlaps at which there is a saddle point, for any number of replicas.
+
+    At the lower end groups dissolve, ``q0 = q1``: it is the replica-symmetric overlap of typical
+    solutions, for whatever number of replicas above 1.
+
+    Parameters
+    ----------
+    alpha, weights, activation, margin
+        As `solve`.
+
+    Returns
+    -------
+    low, high : float
+        Both ends excluded; `high` is 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        Where there is no replica-symmetric saddle point: above the load at which its overlap
+        reaches 1.
+    """
+    axes = _checked(weights, activation, margin)
+    alpha = checked_load(alpha, LEAST_LOAD)
+    if not isinstance(activation, MACHINES):
+        return typical.solve(alpha, *axes).q, 1.0
+    if alpha == 0.0:
+        return 0.0, 1.0
+
+    def excess(logit):
+        return math.log(unbroken_load(float(special.expit(logit)), axes) / alpha)
+
+    if excess(-15.0) > 0.0:  # a parity machine: groups without overlap exist at any q1
+        return 0.0, 1.0
+    return float(special.expit(first_root(excess, -15.0, 30.0)[0])), 1.0
+
+
+def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
+    """Return the number of replicas at which the number of groups is no longer exponential.
+
+    Parameters
+    ----------
+    overlap, alpha, weights, activation, margin
+        As `solve`.
+
+    Returns
+    -------
+    float
+        Where the complexity vanishes  [eq-ld-complexity], going up from one replica.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
+    """
+    axes = _checked(weights, activation, margin)
+    overlap, alpha = _checked_overlap(overlap), checked_load(alpha, LEAST_LOAD)
+    places = [None]
+
+    def complexity(log_replicas):
+        point, place = _point(overlap, alpha, math.exp(log_replicas), axes, places[-1])
+        places.append(place)
+        return point.complexity
+
+    last = math.log(MOST_REPLICAS)
+    return math.exp(first_root(complexity, math.log(2.0), last, step=0.5, tolerance=1e-9)[0])
+
+
+def dense_threshold(*, activation=Perceptron(), replicas=math.inf, margin=0.0):
+    """Return the load at which the free entropy stops being monotonic in the overlap.
+
+    For binary weights. Below it V, the logarithm of the number of configurations and not of a
+    fraction, falls all the way as replicas are drawn together  [eq-ld-threshold]; above it there
+    are overlaps at which it rises with q1, as if solutions a little further apart were fewer: the
+    replica-symmetric dense region breaks up.
+
+    Parameters
+    ----------
+    activation : Perceptron, Sign, ReLU or Activation
+    replicas : float or "zero complexity"
+        Their number, above 1; or, at each overlap, the number at which the complexity vanishes.
+    margin : float
+        As `solve`.
+
+    Returns
+    -------
+    float
+        The smallest load at which the slope of V touches zero at some overlap between 0.5 and
+        0.9998, the first minimum met from 0.92, or 0.99 on the line of zero complexity.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        Where the slope does not vanish.
+
+    Notes
+    -----
+    On the line of zero complexity the slope along the line is that at a fixed number of replicas,
+    as V is stationary in it there.
+
+    Source: P1 quotes 0.76 for the perceptron.
+    """
+    axes = _checked(Binary(), activation, margin)
+    if isinstance(replicas, str):
+        _validate.choice("replicas", replicas, ("zero complexity",))
+        return first_flat_load(None, axes)
+    replicas = _checked_replicas(replicas)
+    if replicas == 1.0:
+        raise ValueError("replicas must be above 1: with one, V does not depend on the overlap")
+    return first_flat_load(replicas, axes)
+
+
+# ------------------------------------------------------------------------------------------------
+# At the door
+# ------------------------------------------------------------------------------------------------
+
+
+def _checked(weights, activation, margin):
+    """Return the axes after checking that each is one of its members, in range."""
+    _validate.member("weights", weights, WEIGHTS)
+    margin = _validate.real("margin", margin)
+    _validate.member("activation", activation, (*ACTIVATIONS, *MACHINES))
+    if isinstance(activation, MACHINES):
+        if margin != 0.0:
+            raise ValueError(f"margin must be 0 for {activation!r}, got {margin}")
+    else:
+        _validate.real("margin / activation.scale", margin / activation.scale, *MARGINS)
+    return weights, activation, Margin(margin)
+
+
+def _checked_overlap(overlap):
+    return _validate.real("overlap", overlap, 0.0, 1.0, low_open=True, high_open=True)
+
+
+def _checked_replicas(replicas):
+    if isinstance(replicas, float) and replicas == math.inf:
+        return replicas
+    _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
+    return float(replicas)
