@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from wfmlib.theory import Perceptron, Spherical, typical
-from wfmlib.theory.finite_committee import rs_capacity
+from wfmlib.theory import Perceptron, Spherical, committee_of_three, typical
+from wfmlib.theory.finite_committee import instability, rs_capacity, solve
 
 
 def square_distances(x):
@@ -146,3 +146,69 @@ def test_wrong_numbers(wrong):
 def test_wrong_kinds(wrong):
     with pytest.raises(TypeError, match="units must"):
         rs_capacity(wrong)
+
+
+# ------------------------------------------------------------------------------------------------
+# Three units below capacity
+# ------------------------------------------------------------------------------------------------
+
+
+def test_no_patterns():
+    state = solve(0.0)
+    assert (state.q, state.replicon) == (0.0, 0.0)
+    assert state.entropy == Spherical.entropy
+
+
+def test_first_patterns_cost_one_half_each():
+    state = solve(1e-4)
+    assert state.entropy - Spherical.entropy == pytest.approx(-1e-4 * math.log(2.0), rel=1e-3)
+
+
+def test_entropy_is_stationary():
+    """Its derivative in the load at the saddle point is the term of one pattern."""
+    step = 1e-3
+    slope = (solve(1.0 + step).entropy - solve(1.0 - step).entropy) / (2.0 * step)
+    state = solve(1.0)
+    term = committee_of_three.symmetric_averages(state.q, 1.0 - state.q)[0]
+    assert slope == pytest.approx(term, rel=1e-6)
+
+
+def test_instability_lies_where_the_replicon_is_one():
+    load = instability()
+    state = solve(load)
+    assert state.replicon == pytest.approx(1.0, abs=1e-6)
+    assert 1.7 < load < 1.8  # 1.76 in the literature
+    assert solve(load - 0.1).replicon < 1.0 < solve(load + 0.1).replicon
+
+
+def test_instability_of_small_differences():
+    """Two close replicas move apart where the load within a group exceeds that between groups."""
+    load, width = instability(), 1e-4
+    state = solve(load)
+    complement = 1.0 - state.q
+    at = committee_of_three.pattern_averages(
+        state.q, width * complement, (1.0 - width) * complement, 2.0
+    )
+    split_hat = width / (complement * (1.0 - width) * (1.0 + width))
+    assert load * at.spread == pytest.approx(split_hat, rel=5e-3)
+
+
+def test_monte_carlo_of_the_entropy_term():
+    rng = np.random.default_rng(8)
+    p = special.ndtr(math.sqrt(0.5 / 0.5) * rng.standard_normal((3, 400_000)))
+    values = np.log(p[0] * p[1] + p[0] * p[2] + p[1] * p[2] - 2.0 * p[0] * p[1] * p[2])
+    found = committee_of_three.symmetric_averages(0.5, 0.5)[0]
+    assert abs(values.mean() - found) < 4.0 * values.std() / math.sqrt(values.size)
+
+
+@pytest.mark.parametrize("wrong", [1, 5, 0])
+def test_other_numbers_of_units_are_refused(wrong):
+    for function in (lambda: solve(1.0, wrong), lambda: instability(wrong)):
+        with pytest.raises(ValueError, match="units must be"):
+            function()
+
+
+def test_loads_out_of_range():
+    for wrong in (-0.1, 4.0, math.nan):
+        with pytest.raises(ValueError, match="alpha must be"):
+            solve(wrong)

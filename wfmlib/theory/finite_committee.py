@@ -10,18 +10,36 @@ their threshold. So a unit with preactivation ``-x`` crosses over, at the cost x
 (K - 1) / 2 of the other K - 1 lie below it, and
 
     E D^2 = K int_0^inf dx G(x) x^2 Prob(B >= (K - 1) / 2),   B binomial(K - 1, H(x)).
+
+At smaller loads, for three units, the replica-symmetric state: with Sigma the probability that the
+machine is right, given what all solutions share (`committee_of_three`), and ``f = ln Sigma``, s_l
+its derivatives in the fields ``sqrt(q) v_l``,
+
+    entropy = [ln(1 - q) + q / (1 - q) + ln(2 pi e)] / 2 + alpha E f    [eq-rs-committee],
+    q / (1 - q)^2 = alpha E sum_l s_l^2    [eq-rs-committee-saddle].
+
+Each of the K units has N / K weights and conjugates ``q_hat_l = alpha K E s_l^2``. A difference
+between replicas, d_l in the overlap of unit l, returns as ``(1 - q)^2 alpha K sum_k E f_lk^2 d_k``
+with f_lk the second derivatives: a K x K matrix with equal diagonal and equal other entries, none
+negative. Its largest eigenvalue belongs to the mode that all units share, and is the replicon
+
+    alpha (1 - q)^2 E sum_lk f_lk^2    [eq-rs-committee-replicon].
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
 from wfmlib import _validate, gaussian
+from wfmlib.solvers import Report, first_root
+from wfmlib.theory import committee_of_three
+from wfmlib.theory.weights import Spherical
 
-__all__ = ["rs_capacity"]
+__all__ = ["SymmetricState", "instability", "rs_capacity", "solve"]
 
 MOST_UNITS = 10**6 + 1
 
@@ -86,3 +104,130 @@ def _capacity(units):
     # at least half of twice half others: an incomplete beta function, 1 without others
     crossing = special.betainc(half, half + 1, gaussian.H(x)) if half else 1.0
     return float(1.0 / (units * (weight @ (x**2 * crossing))))
+
+
+# ------------------------------------------------------------------------------------------------
+# Three units below capacity
+# ------------------------------------------------------------------------------------------------
+
+LOGITS = (-25.0, 7.5)  # of q: where it is looked for
+ORDER = 8  # nodes in a panel: relative errors below 1e-6
+
+
+@dataclass(frozen=True)
+class SymmetricState:
+    """The replica-symmetric state of a tree committee of three sign units, margin 0.
+
+    Attributes
+    ----------
+    alpha : float
+        Load: patterns per weight.
+    units : int
+    q : float
+        Overlap between two solutions, the same in each unit.
+    entropy : float
+        Logarithm of the volume of solutions in nats per weight, ``ln(2 pi e) / 2`` for the whole
+        spheres, as `Spherical`.
+    replicon : float
+        RS is stable while it is below 1  [eq-rs-committee-replicon].
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    alpha: float
+    units: int
+    q: float
+    entropy: float
+    replicon: float
+    report: Report = field(compare=False)
+
+
+def solve(alpha, units=3):
+    """Solve the replica-symmetric saddle-point equation of a tree committee of sign units.
+
+    Parameters
+    ----------
+    alpha : float
+        Load, patterns per weight, from 0 to 3.9.
+    units : int
+        Number K of hidden units: 3.
+
+    Returns
+    -------
+    SymmetricState
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        If no overlap belongs to this load; not seen in the allowed range.
+
+    Notes
+    -----
+    Relative errors of q, of ``entropy - Spherical().entropy`` and of the replicon below 1e-5 up to
+    q = 0.9, which is where replica symmetry has long been lost (`instability`).
+
+    Source: P1, Sec. II.C and appendix C with a single overlap; E. Barkai, D. Hansel, H.
+    Sompolinsky, Phys. Rev. A 45, 4146 (1992).
+    """
+    alpha = _validate.real("alpha", alpha, 0.0, 3.9)
+    units = _three(units)
+    if alpha < 1e-9:
+        report = Report(True, 0.0, 0, "no patterns")
+        return SymmetricState(alpha, units, 0.0, Spherical.entropy, 0.0, report)
+
+    def excess(logit):
+        return math.log(_symmetric(logit)[0] / alpha)
+
+    start = max(math.log(alpha) - 3.0, LOGITS[0])
+    root, report = first_root(excess, start, LOGITS[1], step=0.5, tolerance=1e-12)
+    _, q, entropy, replicon = _symmetric(root, alpha)
+    return SymmetricState(alpha, units, q, entropy, replicon, report)
+
+
+def instability(units=3):
+    """Return the load at which replica symmetry becomes unstable.
+
+    Parameters
+    ----------
+    units : int
+        Number K of hidden units: 3.
+
+    Returns
+    -------
+    float
+        Patterns per weight, where the replicon is 1  [eq-rs-committee-replicon]. Relative error
+        below 1e-6.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `units` is not 3.
+
+    Notes
+    -----
+    P1 quotes 1.76 from the literature of the 1990s.
+
+    Source: P1, Sec. II.C.
+    """
+    _three(units)
+    root, _ = first_root(lambda logit: _symmetric(logit)[3] - 1.0, -1.0, 3.0, tolerance=1e-10)
+    return _symmetric(root)[0]
+
+
+def _three(units):
+    units = _validate.integer("units", units, 1)
+    if units != 3:
+        raise ValueError(f"units must be 3: other numbers of units are not solved; got {units}")
+    return units
+
+
+def _symmetric(logit, alpha=None):
+    """Return load, q, entropy and replicon of the state with this overlap; all at `alpha`."""
+    q, complement = special.expit(logit), special.expit(-logit)
+    term, force, _, whole = committee_of_three.symmetric_averages(q, complement, ORDER)
+    load = q / complement**2 / force
+    alpha = load if alpha is None else alpha
+    entropic = 0.5 * (math.log(complement) + q / complement) + Spherical.entropy
+    return load, float(q), entropic + alpha * term, alpha * complement**2 * whole

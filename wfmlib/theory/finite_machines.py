@@ -1,0 +1,205 @@
+"""Tree machines of finitely many sign units, as members of the activation axis.
+
+In a committee of infinitely many units a pattern's stability is one Gaussian field, and an
+activation is an effective overlap. Of a finite machine all K preactivations count: its effective
+overlap is q itself, and what a pattern contributes is an average over K fields, of
+``f = ln Sigma(omega_1, .., omega_K)``, where Sigma is the probability that the machine is right
+if preactivation l, times the label, is normal around omega_l with variance 1 - q1.
+
+Loads count patterns per weight, and the K units share the N weights. Each unit has the conjugate
+``q_hat = alpha K E <s_l>^2``, ``s_l = d f / d omega_l``, so forces are summed over the units:
+``q_hat = alpha E sum_l <s_l>^2``. Margins other than 0 are not defined: the output is a sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wfmlib import _validate
+from wfmlib.theory import committee_of_three, committee_powers, parity
+from wfmlib.theory.activations import EffectiveOverlap, _Activation
+
+__all__ = ["Parity", "SignCommittee"]
+
+
+MOST_POWERS = 50  # replicas for which powers are expanded
+
+
+class _Machine(_Activation):
+    """What finite machines share."""
+
+    scale = 1.0  #: fields are the preactivations themselves
+    slope_at_one = 1.0  #: c'(1)
+
+    def _effective(self, q, complement):
+        return EffectiveOverlap(q, complement, 1.0, 0.0)
+
+
+def _no_margin(kappa):
+    if kappa != 0.0:
+        raise ValueError(f"margin must be 0 for a machine of finitely many units, got {kappa}")
+
+
+@dataclass(frozen=True)
+class SignCommittee(_Machine):
+    """Tree committee of three sign units: the majority decides  [eq-tree-committee].
+
+    Parameters
+    ----------
+    units : int
+        3.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `units` is not 3.
+
+    Notes
+    -----
+    For infinitely many units there is `Sign`.
+
+    Source: P1, Sec. II.D and appendix C.
+    """
+
+    units: int = 3
+
+    def __post_init__(self):
+        units = _validate.integer("units", self.units, 1)
+        if units != 3:
+            raise ValueError(
+                "units must be 3: a committee of another finite number of units is not solved "
+                f"(Sign() has infinitely many); got {units}"
+            )
+        object.__setattr__(self, "units", units)
+
+    def pattern_averages(self, q0, difference, complement, kappa, m):
+        """Return what a pattern contributes with m replicas  [eq-ld-committee].
+
+        Parameters
+        ----------
+        q0, difference, complement : float
+            Overlap between groups, ``q1 - q0`` and ``1 - q1``.
+        kappa : float
+            Margin: 0.
+        m : float
+            Replicas in a group: any positive number.
+
+        Returns
+        -------
+        broken_symmetry.Grouped
+            Forces summed over the units. For an integer m from 2 to 50 `information` is NaN: it
+            is not offered there.
+
+        Raises
+        ------
+        ValueError
+            If `kappa` is not 0.
+
+        Notes
+        -----
+        Relative errors for such an integer: below 1e-5, of the term 1e-7, where q0 is at most 5
+        times the difference, or 0.6; beyond, those of forces grow, to 4e-4 at q0 = 0.9 and
+        q1 = 0.98, 2e-2 at q0 = 0.95, where the term's are 1e-6 and 8e-5. For any other m 3e-4, at
+        a hundred times the cost.
+        """
+        _no_margin(kappa)
+        narrow = m * difference < committee_of_three.NARROW * complement
+        if 2.0 <= m <= MOST_POWERS and float(m).is_integer() and not narrow:
+            return committee_powers.pattern_averages(q0, difference, complement, int(m))
+        return committee_of_three.pattern_averages(q0, difference, complement, m)
+
+    def limit_averages(self, q1, spread, kappa):
+        """Return what a pattern contributes with infinitely many replicas  [eq-ld-three].
+
+        Parameters
+        ----------
+        q1 : float
+            Overlap, above 0 and below 1.
+        spread : float
+            ``d0 = y (q1 - q0)``, positive.
+        kappa : float
+            Margin: 0.
+
+        Returns
+        -------
+        infinite_replicas.Limit
+
+        Raises
+        ------
+        ValueError
+            If `kappa` is not 0.
+        """
+        _no_margin(kappa)
+        return committee_of_three.limit_averages(q1, spread)
+
+
+@dataclass(frozen=True)
+class Parity(_Machine):
+    """Parity machine: the product of the signs of all units  [eq-parity-output].
+
+    Parameters
+    ----------
+    units : int
+        From 2 to 6.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `units` is not an integer in that range.
+
+    Notes
+    -----
+    Solved for an integer number of replicas from 1 to 50.
+
+    Source: P1, Sec. II.E and appendix C1.
+    """
+
+    units: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "units", _validate.integer("units", self.units, 2, 6))
+
+    def pattern_averages(self, q0, difference, complement, kappa, m):
+        """Return what a pattern contributes with m replicas  [eq-parity-entropy].
+
+        Parameters
+        ----------
+        q0, difference, complement : float
+            Overlap between groups, ``q1 - q0`` and ``1 - q1``.
+        kappa : float
+            Margin: 0.
+        m : int
+            Replicas in a group, an integer from 1 to 50.
+
+        Returns
+        -------
+        broken_symmetry.Grouped
+            Forces summed over the units. `information` is NaN, and so is `spread` for one
+            replica: they are not offered. At ``q0 = 0`` `common` is exactly 0.
+
+        Raises
+        ------
+        ValueError
+            If `kappa` is not 0, or m not such a number.
+
+        Notes
+        -----
+        Relative errors with two or three units: below 2e-5, of the term 1e-7, where q0 is at most
+        5 times the difference; at q0 = 0.9 and q1 = 0.98 up to 1e-4, of the term 2e-7. With five,
+        3e-4 and 1e-6, and 1e-2 and 5e-5.
+        """
+        _no_margin(kappa)
+        if not (1.0 <= m <= MOST_POWERS and float(m).is_integer()):
+            raise ValueError(
+                f"replicas must be an integer from 1 to 50 for a parity machine, got {m}"
+            )
+        return parity.pattern_averages(self.units, q0, difference, complement, int(m))
+
+    def limit_averages(self, q1, spread, kappa):
+        """Refuse: infinitely many replicas are not solved for parity machines.
+
+        Raises
+        ------
+        ValueError
+        """
+        raise ValueError("replicas must be finite for a parity machine: an integer from 1 to 50")
