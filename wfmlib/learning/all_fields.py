@@ -8,6 +8,7 @@ from wfmlib import _validate
 from wfmlib.learning.enumerate_machines import unit_fields
 
 LARGEST = 20  # weights
+MOST_BYTES = 4 * 2**30  # of a result
 
 
 def all_weights(N):
@@ -73,7 +74,7 @@ def enumerate_fields(xi, sigma, *, units=1):
         If an argument is of the wrong type.
     ValueError
         If an array does not hold signs, shapes do not match, `units` does not divide N, or N is
-        above 20: the result takes ``2^N P K`` bytes.
+        above 20, or the result, ``2^N P K`` bytes, would take more than 4 GiB.
     """
     xi, sigma = _validate.patterns(xi, sigma)
     P, N = xi.shape
@@ -84,6 +85,11 @@ def enumerate_fields(xi, sigma, *, units=1):
         raise ValueError(
             f"xi must have at most {LARGEST} columns, got {N}: the fields would take "
             f"{2.0**N * P * units / 2**30:.2g} GiB of memory"
+        )
+    if 2**N * P * units > MOST_BYTES:
+        raise ValueError(
+            f"xi must have so few rows that the fields take at most {MOST_BYTES / 2**30:g} GiB, "
+            f"got {P}: {2.0**N * P * units / 2**30:.3g} GiB"
         )
     if units == 1:
         return unit_fields(xi * sigma[:, None])

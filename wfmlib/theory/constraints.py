@@ -119,8 +119,12 @@ class CrossEntropy:
     beta: float
 
     def __post_init__(self):
-        if self.gamma != math.inf:
-            object.__setattr__(self, "gamma", _validate.real("gamma", self.gamma, 1e-3, 1e6))
+        gamma = self.gamma
+        if type(gamma) is np.ndarray and gamma.ndim == 0:
+            gamma = gamma.item()
+        infinite = isinstance(gamma, (float, np.floating)) and gamma == math.inf
+        gamma = math.inf if infinite else _validate.real("gamma", gamma, 1e-3, 1e6)
+        object.__setattr__(self, "gamma", gamma)
         object.__setattr__(self, "beta", _validate.real("beta", self.beta, 1e-6, 1e300))
 
     def rescaled(self, scale):
@@ -159,7 +163,12 @@ class CrossEntropy:
     def features(self, variance):
         """Return where in omega these functions bend, and over what width: (centre, scale)."""
         width = math.hypot(math.sqrt(variance), 0.25 / self.gamma)  # the loss bends over 1 / gamma
-        return (self.wall, width), (-self.beta * variance, width)
+        pull = self.beta * variance
+        bends = (self.wall, width), (-pull, width)
+        if self.gamma == math.inf:
+            return bends
+        # where the field of largest weight is zero: errors begin
+        return *bends, (-0.5 * pull, math.sqrt(variance * (1.0 + 0.5 * self.gamma * pull)))
 
     @property
     def wall(self):
@@ -269,10 +278,11 @@ def _gibbs(omega, variance, gamma, beta, rule, rows):
         if ratio > 1.0:  # the loss becomes a wall, where a pattern costs 1
             features[count] = (math.log(ratio) / (2.0 * gamma) - mode) / width, 0.5 / gamma / width
             count += 1
-        # errors are counted up to zero; where it lies too deep in the wall they are too few
+        # errors are counted up to zero, where the loss bends: within the width of the weight, if
+        # the field of largest weight is there
         features[count] = -mode / width, 1.0 / ((2.0 * gamma + beta) * width)
         if ratio > 300.0:
-            features[count, 1] = 0.0
+            features[count, 1] = 0.0 if abs(mode) > 40.0 * narrow * width else narrow
         count += 1
         t, weight = gaussian.fill_grid(features[:count], -8.0, 8.0, rule)
         norm = first = square = softness = second = moved = loss = errors = 0.0
@@ -298,7 +308,7 @@ def _gibbs(omega, variance, gamma, beta, rule, rows):
         spread = second / norm - moved * moved  # variance of the field over the prior's
         rows[0, i] = -beta * least - 0.5 * variance * push**2 + math.log(norm)
         rows[1, i] = beta * first
-        if spread < 0.5:
+        if spread < 0.999:
             rows[2, i] = (spread - 1.0) / variance
         else:  # the same, without the difference of two numbers close to 1
             varied = square / norm - first * first

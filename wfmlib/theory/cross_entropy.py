@@ -186,9 +186,12 @@ def _line(quantity, alpha, gamma, activation):
 
     def at(log_beta):
         axes = Binary(), activation, CrossEntropy(gamma, min(math.exp(log_beta), LARGEST))
-        if log_beta not in known:
-            known[log_beta] = _nearby(alpha, axes, log_beta, known)
-        return quantity(typical.thermal_point(alpha, axes, math.exp(known[log_beta])))
+        try:
+            if log_beta not in known:
+                known[log_beta] = _nearby(alpha, axes, log_beta, known)
+            return quantity(typical.thermal_point(alpha, axes, math.exp(known[log_beta])))
+        except NotConverged:  # far too cold
+            return -1.0
 
     middle, (low, high) = 2.0, LOG_BETA
     forward = at(middle) > 0.0
@@ -275,7 +278,8 @@ def zero_temperature(alpha, gamma):
     TypeError, ValueError
         If an argument is of the wrong kind, not finite or out of range; the message names it.
     NotConverged
-        For infinite gamma up to alpha = 4 / pi, where q does not tend to 1.
+        For infinite gamma up to alpha = 4 / pi, where q does not tend to 1; for large gamma where
+        dq exceeds 1e299.
 
     Source: P1, appendix B1, with the equation for dq that is missing there.
     """
@@ -295,7 +299,12 @@ def zero_temperature(alpha, gamma):
         z, weight, h = displaced(math.exp(log_dq))
         return math.log(alpha * (weight @ (h - z) ** 2) * math.pi / 2.0)
 
-    root, report = first_root(excess, -20.0, 690.0, step=4.0)
+    try:
+        root, report = first_root(excess, -20.0, 690.0, step=4.0)
+    except NotConverged as failure:
+        message = f"dq exceeds 1e299 at alpha = {alpha:.6g}, gamma = {gamma:.6g}"
+        report = Report(False, failure.residual, failure.report.iterations, message)
+        raise NotConverged(report, failure.state) from None
     dq = math.exp(root)
     _, weight, h = displaced(dq)
     return ZeroTemperature(

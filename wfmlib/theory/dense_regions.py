@@ -90,8 +90,9 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
         Where the local entropy vanishes  [eq-fp-gap]; between them it is negative. `inner` is 0
         where the reference's margin does not exceed the margin that is counted: such a reference
         is isolated. NaN, NaN where the local entropy is positive all the way to its maximum.
-        Around configurations of a loss, some of which make errors, "all the way" means down to
-        where a saddle point is found: it may end at distances of 1e-5 or 1e-10.
+        Around configurations of a loss, which may make errors, the search goes down from the
+        maximum to where a saddle point is found: NaN, NaN if the local entropy is positive down to
+        there, and NaN for `inner` if it is negative down to there.
 
     Raises
     ------
@@ -143,7 +144,7 @@ def _gap_of_loss(height, top):
     try:
         return math.exp(_descend(height, outer - 1e-6)), math.exp(outer)
     except NotConverged:
-        return 0.0, math.exp(outer)
+        return math.nan, math.exp(outer)
 
 
 def _descend(height, place):

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from wfmlib import _validate
-from wfmlib.solvers import Report, continuation, first_root
+from wfmlib.solvers import NotConverged, Report, continuation, first_root
 from wfmlib.theory import typical
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
@@ -40,6 +40,7 @@ __all__ = [
 
 SPHERICAL, SIGN = Spherical(), Sign()  # defaults
 MACHINES = (SignCommittee, Parity)
+LEAST_OVERLAP = 1e-9
 MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitely many
 
 
@@ -67,7 +68,7 @@ class Point:
         the replicas, in nats per weight and replica  [eq-ld-entropy]. Not normalised.
     local_entropy : float
         `entropy` minus its value at load 0 with as many replicas: logarithm of the fraction of
-        configurations that are solutions  [eq-ld-normalised]. Not above zero.
+        configurations that are solutions  [eq-ld-normalised]. Not above zero, but for rounding.
     energetic : float
         ``alpha G_E``, what the patterns contribute to `entropy` at the saddle point: the other way
         to normalise.
@@ -81,7 +82,7 @@ class Point:
         Derivative of `entropy` in the overlap.
     complexity : float or None
         Logarithm of the number of groups, ``-y^2 dV / dy``, in nats per weight
-        [eq-ld-complexity]; None for infinitely many replicas.
+        [eq-ld-complexity]; None for infinitely many replicas, and for finite machines.
     report : Report
         Residual: relative error of the load.
     """
@@ -124,7 +125,8 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     Parameters
     ----------
     overlap : float
-        Mutual overlap q1 of the replicas, above 0 and below 1; above `overlap_range`'s lower end.
+        Mutual overlap q1 of the replicas, from 1e-9 and below 1, and above the lower end of
+        `overlap_range`.
     alpha : float
         Load, patterns per weight; 0, or from 1e-7 upwards.
     weights : Binary or Spherical
@@ -173,7 +175,7 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     """
     axes = _checked(weights, activation, margin)
     overlap, alpha = _checked_overlap(overlap), checked_load(alpha, LEAST_LOAD)
-    return _point(overlap, alpha, _checked_replicas(replicas), axes)[0]
+    return _point(overlap, alpha, _checked_replicas(replicas, activation), axes)[0]
 
 
 def _point(overlap, alpha, replicas, axes, start=None):
@@ -202,6 +204,7 @@ def _point(overlap, alpha, replicas, axes, start=None):
         ), place
     slope = float(state.slope(alpha))
     entropy = float(state.entropy(alpha))
+    counted = replicas < math.inf and not isinstance(axes[1], MACHINES)
     return Point(
         overlap,
         alpha,
@@ -214,7 +217,7 @@ def _point(overlap, alpha, replicas, axes, start=None):
         spread=float(state.spread),
         slope=slope - free.slope,
         entropy_slope=slope,
-        complexity=None if replicas == math.inf else float(state.complexity(alpha)),
+        complexity=float(state.complexity(alpha)) if counted else None,
         report=report,
     ), place
 
@@ -233,7 +236,7 @@ class Curve:
     overlap, entropy, local_entropy, energetic, q0, spread, slope, entropy_slope : ndarray
         As in `Point`; NaN where there is no saddle point.
     complexity : ndarray
-        NaN also if there are infinitely many replicas.
+        NaN also where that of a `Point` is None.
     converged : ndarray of bool
         Whether there is a saddle point.
     """
@@ -256,7 +259,7 @@ def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     Parameters
     ----------
     overlap : array_like
-        Above 0 and below 1, in any order.
+        From 1e-9 and below 1, in any order.
     alpha, weights, activation, replicas, margin
         As `solve`.
 
@@ -275,7 +278,7 @@ def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     overlaps = _validate.reals("overlap", overlap)
     for one in overlaps.flat:
         _checked_overlap(float(one))
-    alpha, replicas = checked_load(alpha, LEAST_LOAD), _checked_replicas(replicas)
+    alpha, replicas = checked_load(alpha, LEAST_LOAD), _checked_replicas(replicas, activation)
     order = np.argsort(-overlaps, axis=None)
     names = [f.name for f in fields(Curve)[:-1]]
 
@@ -356,7 +359,7 @@ def energetic_term(
 
 def _column(name, overlap, alpha, weights, activation, replicas, margin):
     axes = {"weights": weights, "activation": activation, "replicas": replicas, "margin": margin}
-    if np.ndim(overlap) == 0:
+    if _validate.array("overlap", overlap).ndim == 0:
         return getattr(solve(overlap, alpha, **axes), name)
     found = curve(overlap, alpha, **axes)
     if not np.all(found.converged):
@@ -411,7 +414,11 @@ def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
 
     if excess(-15.0) > 0.0:  # a parity machine: groups without overlap exist at any q1
         return 0.0, 1.0
-    return float(special.expit(first_root(excess, -15.0, 30.0)[0])), 1.0
+    try:
+        return float(special.expit(first_root(excess, -15.0, 12.0)[0])), 1.0
+    except (NotConverged, ZeroDivisionError):
+        message = f"alpha must be so small that overlaps stay below 1 - 6e-6, got {alpha:.6g}"
+        raise NotConverged(Report(False, math.inf, 1, message)) from None
 
 
 def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
@@ -425,7 +432,8 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
     Returns
     -------
     float
-        Where the complexity vanishes  [eq-ld-complexity], going up from one replica.
+        Where the complexity vanishes  [eq-ld-complexity], going up from one replica, or from two
+        where it is negative with one.
 
     Raises
     ------
@@ -435,6 +443,10 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
         As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
     """
     axes = _checked(weights, activation, margin)
+    if isinstance(activation, MACHINES):
+        raise TypeError(
+            f"activation must be Perceptron, Sign, ReLU or Activation here, got {activation!r}"
+        )
     overlap, alpha = _checked_overlap(overlap), checked_load(alpha, LEAST_LOAD)
     places = [None]
 
@@ -443,8 +455,17 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
         places.append(place)
         return point.complexity
 
+    start = 0.0 if complexity(0.0) > 0.0 else math.log(2.0)
     last = math.log(MOST_REPLICAS)
-    return math.exp(first_root(complexity, math.log(2.0), last, step=0.5, tolerance=1e-9)[0])
+    try:
+        return math.exp(first_root(complexity, start, last, step=0.5, tolerance=1e-9)[0])
+    except NotConverged as failure:
+        message = (
+            f"the complexity keeps its sign up to {MOST_REPLICAS:g} replicas: overlap = "
+            f"{overlap:.6g}, alpha = {alpha:.6g}"
+        )
+        report = Report(False, failure.residual, failure.report.iterations, message)
+        raise NotConverged(report, failure.state) from None
 
 
 def dense_threshold(*, activation=Perceptron(), replicas=math.inf, margin=0.0):
@@ -512,11 +533,17 @@ def _checked(weights, activation, margin):
 
 
 def _checked_overlap(overlap):
-    return _validate.real("overlap", overlap, 0.0, 1.0, low_open=True, high_open=True)
+    return _validate.real("overlap", overlap, LEAST_OVERLAP, 1.0, high_open=True)
 
 
-def _checked_replicas(replicas):
-    if isinstance(replicas, float) and replicas == math.inf:
-        return replicas
-    _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
-    return float(replicas)
+def _checked_replicas(replicas, activation=None):
+    if type(replicas) is np.ndarray and replicas.ndim == 0:
+        replicas = replicas.item()
+    if isinstance(replicas, (float, np.floating)) and replicas == math.inf:
+        if isinstance(activation, Parity):
+            raise ValueError(f"replicas must be finite for {activation!r}, got {replicas}")
+        return math.inf
+    replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
+    if isinstance(activation, Parity) and (replicas != int(replicas) or replicas > 50.0):
+        raise ValueError(f"replicas must be 1, 2, ..., 50 for {activation!r}, got {replicas:g}")
+    return replicas

@@ -85,6 +85,8 @@ class Finite:
 
         The equation for q0 turns this into a difference of the two loads  [eq-ld-slope].
         """
+        if self.replicas == 1.0:  # nobody to keep an overlap with
+            return 0.0
         at = self.broken
         lack = alpha / at.load_within - 1.0
         return 0.5 * (self.replicas - 1.0) * at.overlaps.split_hat * lack

@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+COLDEST = 1e6  # of beta times the energy; the entropy's error is 1e-10 of it
+
+
 # ------------------------------------------------------------------------------------------------
 # The saddle point at a given load
 # ------------------------------------------------------------------------------------------------
@@ -115,8 +118,9 @@ class GibbsPoint:
     energy : float
         Mean loss of all patterns, per weight: alpha times the mean loss of one  [eq-ce-energy].
     entropy : float
-        ``free_entropy + beta energy``, in nats per weight  [eq-ce-entropy]. Negative for binary
-        weights: so low an energy has no configurations, and the saddle point describes none.
+        ``free_entropy + beta energy``, in nats per weight  [eq-ce-entropy]; absolute error about
+        ``1e-10 beta energy``. Negative for binary weights: so low an energy has no configurations,
+        and the saddle point describes none.
     error_rate : float
         Share of the patterns whose stability is negative  [eq-ce-error-rate].
     replicon : float
@@ -176,7 +180,8 @@ def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.
         If an argument is of the wrong kind, not finite or out of range; the message names it.
     NotConverged
         For spherical weights at or above capacity, where q reaches 1; for binary weights past the
-        last margin with a saddle point (see `last_margin`). The message says which.
+        last margin with a saddle point (see `last_margin`). For a loss at so low a temperature
+        that the entropy cannot be resolved. The message says which.
 
     Notes
     -----
@@ -216,6 +221,12 @@ def thermal_point(alpha, axes, q_hat, report=None):
     at = Stationary(q_hat, *axes)
     loss, errors = at.thermal
     energy = float(alpha * at.scale * loss)
+    if axes[2].beta * energy > COLDEST:
+        message = (
+            f"{axes[2]} is too cold at alpha = {alpha:.6g}: beta times the energy is "
+            f"{axes[2].beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
+        )
+        raise NotConverged(Report(False, math.inf, 1, message), q_hat)
     return GibbsPoint(
         alpha,
         *axes,
@@ -264,7 +275,12 @@ def _order_parameters(at):
 
 def _no_saddle_point(alpha, axes, failure):
     if not isinstance(axes[2], Margin):
-        return failure
+        message = (
+            f"no saddle point was found for {axes[2]} at alpha = {alpha:.6g}: at so large a beta "
+            "q may be too close to 1 to be resolved"
+        )
+        report = Report(False, failure.residual, failure.report.iterations, message)
+        return NotConverged(report, failure.state)
     last = last_load(*axes)
     if alpha < last:
         reason = (
