@@ -1,0 +1,120 @@
+"""How the claims on the parity machine are found (chapter 4)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from wfmlib import gaussian, learning, patterns
+from wfmlib.claim_checks.words import listed
+from wfmlib.theory import Sign, Spherical, large_deviation, typical
+
+HALF = math.log(2.0)  # what one replica pays for one pattern, nats
+
+
+def _log_fraction(overlap, load, **axes):
+    """Return the log-fraction of groups in units of ``alpha ln 2``, per weight and replica."""
+    found = large_deviation.solve(overlap, load, weights=Spherical(), **axes)
+    return found.local_entropy / (load * HALF)
+
+
+def parity_energetic_term():
+    """The sum over all internal representations at random fields, K = 2 to 6."""
+    rng = np.random.default_rng(1)
+    worst = 0.0
+    for units in range(2, 7):
+        signs = np.array(list(itertools.product((-1, 1), repeat=units)))
+        right = signs[signs.prod(axis=1) > 0]
+        for _ in range(20):
+            field = 2.0 * rng.standard_normal(units)
+            summed = np.sum(np.prod(gaussian.H(-right * field), axis=1))
+            zeta = (-1.0) ** units * np.prod(2.0 * gaussian.H(field) - 1.0)
+            worst = max(worst, abs(summed - (1.0 + zeta) / 2.0))
+    return bool(worst < 1e-13), (
+        f"the two differ by {worst:.0e} at most; ζ is the product of 1 - 2H, the units' mean signs"
+    )
+
+
+def parity_log_ratio_few_units():
+    """The log-fraction of pairs (y = 2), three units, closed form at q0 = 0, four overlaps."""
+    # q0 = 0 is stable for pairs up to loads above 27 at any overlap (exercise of chapter 4)
+    overlaps = (0.3, 0.6, 0.9, 0.99)
+    agree = [2.0 / math.pi * math.asin(q1) for q1 in overlaps]  # of two signs
+    found = [0.5 * math.log1p(rho**3) / HALF - 1.0 for rho in agree]
+    return max(abs(one + 1.0) for one in found) < 0.01, (
+        f"in units of α ln 2 it is {listed(found, 3)} for pairs of three units at "
+        f"q1 = {listed(overlaps, 2)}; for groups of y it tends to -1/y as q1 → 1"
+    )
+
+
+def parity_log_ratio_many_units():
+    """Bounds on the log-fraction of pairs at q1 = 0.9, at any load, for growing K."""
+    # Above: the annealed value. Below, at any q0: Jensen's inequality for the average over a
+    # group, E ln(1 + p) = -sum_j E p^(2j) / (2j), p the product of the units' mean signs.
+    q1, units = 0.9, (3, 11, 31, 101)
+    width = math.sqrt((1.0 - q1) / q1)
+    u, weight = gaussian.grid((0.0, width))
+    mean_sign = 1.0 - 2.0 * gaussian.H(u / width)
+    j = np.arange(2, 2001, 2)
+    moments = np.cumprod(np.tile(mean_sign**2, (len(j), 1)), axis=0) @ weight
+    above = [0.5 * math.log1p(moments[0] ** K) for K in units]
+    below = [-float(np.sum(moments**K / j)) for K in units]
+    gaps = [max(high, -low) / HALF for high, low in zip(above, below, strict=True)]
+    # the shares must vanish exponentially in K; only the last is in question
+    sizes = ", ".join(f"{gap:.1e}" for gap in gaps)
+    return gaps[-1] < 0.01, (
+        f"at q1 = 0.9 pairs (y = 2) lie within {sizes} α ln 2 of -α ln 2 for "
+        f"K = {', '.join(map(str, units))}"
+    )
+
+
+def parity_never_flat():
+    """A lower bound around weights of margin κ(Kα), three units, α = 0.25, four overlaps."""
+    units, load, overlaps = 3, 0.25, (0.9, 0.95, 0.98, 0.99)
+    margin = typical.max_margin(units * load, Spherical())
+    bound = [
+        units * load * math.log1p(-2.0 * float(gaussian.H(t * margin / math.sqrt(1.0 - t**2))))
+        for t in overlaps
+    ]
+    flat = bound[-1] > -0.01 * load * HALF  # of what one replica pays
+    values = ", ".join(f"{one:.0e}" for one in bound)
+    return not flat, (
+        f"around some solutions the log-fraction is at least {values} at overlaps "
+        f"{listed(overlaps, 2)} with them; -α ln 2 is {-load * HALF:.2f}"
+    )
+
+
+def flat_with_votes_only():
+    """The log-fraction at α = 0.5, y = ∞, K → ∞: a committee against -α ln 2."""
+    gaps = (0.3, 0.1, 0.03, 0.01)
+    found = [_log_fraction(1.0 - gap, 0.5, activation=Sign()) for gap in gaps]
+    holds = bool(np.all(np.diff(found) > 0.0)) and found[-1] > -0.1
+    return holds, (
+        f"in units of α ln 2 the committee has {listed(found, 3)} at 1 - q1 = {listed(gaps, 2)}, "
+        "the parity machine -1 throughout; at finite K the difference is one of degree"
+    )
+
+
+def parity_pieces():
+    """All solutions of 8 samples, N = 21, K = 3, P = 12: their internal representations."""
+    solutions = pieces = crossings = neighbours = 0
+    for seed in np.random.SeedSequence(5).spawn(8):
+        xi, sigma = patterns.random(12, 21, seed)
+        found = learning.enumerate_solutions(
+            xi, sigma, units=3, machine="parity", keep=2**14, threads=1
+        )
+        w = found.solutions.reshape(-1, 3, 7).astype(float)
+        signs = np.einsum("sli,pli->spl", w, xi.reshape(12, 3, 7).astype(float)) > 0
+        code = signs.reshape(len(w), -1) @ (1 << np.arange(36, dtype=np.int64))
+        flat = w.reshape(len(w), -1)
+        near = flat @ flat.T == 19.0  # one flip apart
+        solutions, pieces = solutions + found.count, pieces + len(set(code.tolist()))
+        crossings += int(np.sum(near & (code[:, None] != code)))
+        neighbours += int(np.sum(near))
+    size = solutions / pieces
+    return crossings == 0 and neighbours > 0 and size < 10.0, (
+        f"{solutions} solutions in {pieces} regions, {size:.1f} in each; of {neighbours} pairs of "
+        f"solutions one flip apart {crossings} lie in different regions"
+    )

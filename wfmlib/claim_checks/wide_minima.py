@@ -1,0 +1,154 @@
+"""How the claims on dense regions in committees are found (chapter 3)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from wfmlib.claim_checks.words import listed
+from wfmlib.theory import (
+    Binary,
+    Perceptron,
+    ReLU,
+    Sign,
+    SignCommittee,
+    Spherical,
+    finite_committee,
+    large_deviation,
+    stabilities,
+)
+
+MANY = {"weights": Spherical(), "activation": Sign()}  # many sign units, real weights
+
+
+def dense_regions_exist_binary():
+    """The share of solutions in groups at q1 = 0.98, many replicas, at α = 0.4, 0.6, 0.75."""
+    axes = {"weights": Binary(), "activation": Perceptron()}
+    points = [large_deviation.solve(0.98, load, **axes) for load in (0.4, 0.6, 0.75)]
+    share = [point.entropy / (point.entropy - point.local_entropy) for point in points]
+    return min(share) > 0.5, (
+        f"at overlap 0.98 the densest groups have {listed(share, 3)} of the entropy that they "
+        "would have without patterns, at α = 0.4, 0.6, 0.75"
+    )
+
+
+def dense_threshold():
+    """The load where the entropy of groups, y → ∞, stops being monotonic in q1."""
+    return large_deviation.dense_threshold(activation=Perceptron())
+
+
+def dense_threshold_zero_complexity():
+    """The same along the line of zero complexity, where the densest groups are not rare."""
+    return large_deviation.dense_threshold(activation=Perceptron(), replicas="zero complexity")
+
+
+def sign_committee_k3_instability():
+    """The load at which the replicon of three sign units reaches 1."""
+    return finite_committee.instability(units=3)
+
+
+def wide_minima_three_units():
+    """The log fraction at two overlaps with a spread of 0.7, at the loads it belongs to."""
+    found, loads, spread = [], [], 0.7
+    for overlap in (0.94, 0.98):
+        at = SignCommittee(3).limit_averages(overlap, spread, 0.0)
+        outer = 1.0 - overlap + spread
+        loads.append(overlap / outer**2 / at.force)
+        found.append(0.5 * overlap / outer + loads[-1] * at.term)
+    above = min(loads) > sign_committee_k3_instability()
+    return bool(above and -0.2 < found[0] < found[1] < 0.0), (
+        f"{listed(found, 3)} nats at overlaps 0.94, 0.98 for α = {listed(loads, 2)}, above the "
+        "replica-symmetric instability"
+    )
+
+
+def wide_minima_many_units():
+    """The log fraction of solutions in groups towards q1 = 1, many sign units, at α = 1, 3, 5."""
+    overlaps = (0.9, 0.97, 0.99, 0.997)
+    rows = [large_deviation.local_entropy(overlaps, load, **MANY) for load in (1.0, 3.0, 5.0)]
+    rising = all(np.all(np.diff(row) > 0.0) for row in rows)
+    ends = [row[-1] for row in rows]
+    return bool(rising and min(ends) > -0.05), (
+        f"{', '.join(f'{one:.0e}' for one in ends)} nats at overlap 0.997 for α = 1, 3, 5"
+    )
+
+
+def energetic_term_is_log_fraction():
+    """Both at q1 = 0.9, α = 1, many sign units; and the true fraction for 1000 replicas."""
+    limit = large_deviation.solve(0.9, 1.0, **MANY)
+    many = large_deviation.solve(0.9, 1.0, replicas=1000, **MANY)
+    return abs(many.local_entropy - limit.energetic) < abs(
+        many.local_entropy - limit.local_entropy
+    ), (
+        f"α G_E is {limit.energetic:.4f}, the difference from α = 0 is {limit.local_entropy:.4f}; "
+        f"with 1000 replicas the latter is {many.local_entropy:.4f}"
+    )
+
+
+def entropic_term_of_many_replicas():
+    """The entropic term for 10000 replicas less its form at α = 0, at q1 = 0.9, α = 1."""
+    point = large_deviation.solve(0.9, 1.0, replicas=10000, **MANY)
+    excess = point.entropy - point.energetic - 0.5 * np.log(0.1) - Spherical().entropy
+    left = 0.5 * 0.9 / (0.1 + point.spread)
+    return bool(abs(excess) < abs(excess - left)), (
+        f"it is larger by {excess:.4f} for 10000 replicas, where q1/(2(1-q1+d0)) = {left:.4f}"
+    )
+
+
+@cache
+def _both(weights, overlap, load):
+    return [
+        large_deviation.local_entropy(overlap, load, weights=weights, activation=unit)
+        for unit in (ReLU(), Sign())
+    ]
+
+
+def relu_denser_near_one():
+    """The log fractions at q1 = 0.95, small loads: rectifiers, sign units."""
+    cases = ((Binary(), 0.2), (Binary(), 0.4), (Spherical(), 0.5), (Spherical(), 0.75))
+    found = [_both(weights, 0.95, load) for weights, load in cases]
+    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in found)
+    return all(sign < relu < 0.0 for relu, sign in found), (
+        f"{words} at overlap 0.95 (binary at α = 0.2, 0.4; real at 0.5, 0.75)"
+    )
+
+
+def relu_and_sign_switch():
+    """The log fractions at q1 = 0.98, binary weights at α = 0.75, real weights at α = 2."""
+    found = [_both(weights, 0.98, load) for weights, load in ((Binary(), 0.75), (Spherical(), 2))]
+    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in found)
+    return all(relu < sign for relu, sign in found), (
+        f"{words} for rectifiers and sign units at overlap 0.98 (binary, α = 0.75; real, α = 2); "
+        "the load depends on the overlap"
+    )
+
+
+@cache
+def _dense_stabilities():
+    """Where the density is largest, and its width, for rectifiers and sign units."""
+    found = []
+    for unit in (ReLU(), Sign()):
+        grid = np.linspace(1e-6, 5.0, 101) * unit.scale
+        density = stabilities.density(grid, 0.4, activation=unit, overlap=0.85, replicas=20)
+        mean = np.trapezoid(grid * density, grid)
+        width = np.sqrt(np.trapezoid((grid - mean) ** 2 * density, grid))
+        found.append((grid[np.argmax(density)], width))
+    return found
+
+
+def dense_stabilities_peak_away_from_zero():
+    """The density for y = 20, q1 = 0.85, α = 0.4 and binary weights on a grid."""
+    (relu, _), (sign, _) = _dense_stabilities()
+    return bool(min(relu, sign) > 0.1), (
+        f"largest at stability {relu:.2f} for rectifiers, {sign:.2f} for sign units"
+    )
+
+
+def relu_stabilities_nearer_and_narrower():
+    """Peaks and standard deviations for y = 20, q1 = 0.85, α = 0.4 and binary weights."""
+    (relu, narrow), (sign, wide) = _dense_stabilities()
+    return bool(relu < sign and narrow < wide), (
+        f"peak at {relu:.2f} and width {narrow:.2f} for rectifiers, {sign:.2f} and {wide:.2f} for "
+        "sign units"
+    )
