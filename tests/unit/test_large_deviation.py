@@ -417,8 +417,8 @@ def test_close_overlaps_at_small_loads_are_free():
 @pytest.mark.parametrize(
     ("chosen", "error", "message"),
     [
-        ({"overlap": 0.0}, ValueError, "overlap must be finite and > 0 and < 1, got 0.0"),
-        ({"overlap": 1.0}, ValueError, "overlap must be finite and > 0 and < 1, got 1.0"),
+        ({"overlap": 0.0}, ValueError, "overlap must be finite and >= 1e-09 and < 1, got 0.0"),
+        ({"overlap": 1.0}, ValueError, "overlap must be finite and >= 1e-09 and < 1, got 1.0"),
         ({"overlap": "1"}, TypeError, "overlap must be a real number"),
         ({"alpha": -1.0}, ValueError, "alpha must be finite and >= 0, got -1.0"),
         ({"replicas": 0.5}, ValueError, "replicas, if not infinite, must be finite and >= 1"),

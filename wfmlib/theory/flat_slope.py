@@ -8,6 +8,7 @@ replicas that number is the second unknown, the vanishing of the complexity the 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy import optimize, special
@@ -67,6 +68,7 @@ def flat_load_of_countable_groups(overlap, start, axes):
     return Finite(overlap, place, math.exp(log_replicas), axes).load, found.x
 
 
+@lru_cache(maxsize=64)
 def first_flat_load(replicas, axes):
     """Return the smallest load with a slope of zero at some overlap.
 
