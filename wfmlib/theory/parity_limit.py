@@ -44,7 +44,8 @@ def limit_averages(units, q1, spread, order=6):
     spread : float
         ``d0 = y (q1 - q0)``, positive.
     order : int, optional
-        Nodes in a panel.
+        Nodes in a panel. With 6, errors of the term are below 1e-6, relative ones of the forces
+        below 1e-5 with two units, 1e-4 with three, where the maximum jumps.
 
     Returns
     -------
@@ -189,6 +190,12 @@ def _climb(x, spread, z, slope, curvature, work):
 
 
 @njit(cache=True, nogil=True)
+def _push(spread):
+    """Return how far beyond its threshold a unit is about pushed: forces there are 1 / spread."""
+    return math.sqrt(2.0 * math.log1p(spread))
+
+
+@njit(cache=True, nogil=True)
 def _best(x, spread, z, slope, curvature, here, work):
     """Return the global maximum for an x of the region; z is where.
 
@@ -200,9 +207,7 @@ def _best(x, spread, z, slope, curvature, here, work):
     best = _climb(x, spread, z, slope, curvature, work)
     if len(x) == 2 or x[0] > NEAR:
         return best
-    # where the force is about what moving by one width costs
-    push = math.sqrt(2.0 * math.log1p(spread))
-    for least in (-math.inf, push):
+    for least in (-math.inf, _push(spread)):
         for i in range(len(x)):
             here[i] = max(x[i], least)
         height = _climb(x, spread, here, slope, curvature, work)
@@ -224,13 +229,13 @@ def _limit_averages(units, root, spread, rule):
     scale = 1.0 / max(root, 1.0)
     # two units have nobody before them
     first, first_weight, images = np.full(1, REACH), np.ones(1), 4.0
-    push = math.sqrt(2.0 * math.log1p(spread))
+    push = _push(spread)
     features = np.zeros((2, 2))
     features[:, 1] = scale
     if units == 3:
         first, first_weight = gaussian.fill_grid(features[:1], 0.0, REACH, rule)
         images = 24.0
-    term = force = outward = kept = 0.0
+    term = force = outward = 0.0
     for i in range(len(first)):
         x[0] = root * first[i]
         features[1, 0] = first[i]
@@ -242,15 +247,15 @@ def _limit_averages(units, root, spread, rule):
                 continue
             features[1, 0] = -middle[j]
             last, last_weight = gaussian.fill_grid(features, -middle[j], middle[j], rule)
-            z[:] = np.maximum(x, push)
+            for unit in range(units):
+                z[unit] = max(x[unit], push)
             for k in range(len(last)):
                 weight = outer * last_weight[k]
                 if weight < LEAST:
                     continue
                 x[units - 1] = root * last[k]
-                kept += weight
                 term += weight * _best(x, spread, z, slope, curvature, here, work)
                 for unit in range(units):
                     force += weight * slope[unit] ** 2
                     outward += weight * slope[unit] * (z[unit] + x[unit] / root**2)
-    return term / kept, force / kept, outward / kept
+    return term, force, outward
