@@ -187,8 +187,9 @@ class Parity(_Machine):
         Notes
         -----
         Relative errors with two or three units: below 2e-5, of the term 1e-7, where q0 is at most
-        5 times the difference; at q0 = 0.9 and q1 = 0.98 up to 1e-4, of the term 2e-7; where groups are
-        narrow the spread is good to a tenth only. With five, 3e-4 and 1e-6, and 1e-2 and 5e-5.
+        5 times the difference; at q0 = 0.9 and q1 = 0.98 up to 1e-4, of the term 2e-7; where
+        groups are narrow the spread is good to a tenth only. With five, 3e-4 and 1e-6, and 1e-2
+        and 5e-5.
         """
         _no_margin(kappa)
         if not (1.0 <= m <= MOST_POWERS and float(m).is_integer()):
