@@ -235,7 +235,7 @@ feature_lists = st.lists(st.tuples(st.floats(-12, 12), scales), max_size=4)
 @settings(deadline=None)
 def test_panels_follow_the_features(features):
     table = np.array(features).reshape(-1, 2)
-    edges = gaussian._edges(table, -10.0, 10.0)
+    edges = gaussian.edges(table, -10.0, 10.0)
     assert edges[0] == -10.0
     assert edges[-1] == 10.0
     lengths = np.diff(edges)

@@ -410,7 +410,7 @@ def test_one_replica_is_typical_and_many_are_further_from_the_margin():
 def test_wrong_replicas():
     with pytest.raises(ValueError, match="replicas need an overlap"):
         density(0.5, 0.4, replicas=3)
-    with pytest.raises(ValueError, match="overlap must be finite and > 0 and < 1"):
+    with pytest.raises(ValueError, match="overlap must be finite and >= 1e-09 and < 1"):
         density(0.5, 0.4, overlap=1.0)
     with pytest.raises(NotConverged, match="infinite"):
         density(0.5, 0.0, overlap=0.5)
