@@ -421,4 +421,4 @@ def test_what_is_not_offered():
         with pytest.raises(ValueError, match="replicas must be an integer"):
             Parity(2).pattern_averages(0.3, 0.3, 0.4, 0.0, wrong)
     with pytest.raises(ValueError, match="replicas must be finite"):
-        Parity(4).limit_averages(0.6, 0.1, 0.0)
+        Parity(2).limit_averages(0.6, 0.1, 0.0)

@@ -16,14 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wfmlib import _validate
-from wfmlib.theory import committee_of_three, committee_powers, parity, parity_limit
+from wfmlib.theory import committee_of_three, committee_powers, parity
 from wfmlib.theory.activations import EffectiveOverlap, _Activation
 
 __all__ = ["Parity", "SignCommittee"]
 
 
 MOST_POWERS = 50  # replicas for which powers are expanded
-MOST_LIMIT_UNITS = 3  # of a parity machine with infinitely many replicas
 
 
 class _Machine(_Activation):
@@ -150,8 +149,7 @@ class Parity(_Machine):
 
     Notes
     -----
-    Solved for an integer number of replicas from 1 to 50; with two or three units also for
-    infinitely many.
+    Solved for an integer number of replicas from 1 to 50.
 
     Source: P1, Sec. II.E and appendix C1.
     """
@@ -187,9 +185,8 @@ class Parity(_Machine):
         Notes
         -----
         Relative errors with two or three units: below 2e-5, of the term 1e-7, where q0 is at most
-        5 times the difference; at q0 = 0.9 and q1 = 0.98 up to 1e-4, of the term 2e-7; where
-        groups are narrow the spread is good to a tenth only. With five, 3e-4 and 1e-6, and 1e-2
-        and 5e-5.
+        5 times the difference; at q0 = 0.9 and q1 = 0.98 up to 1e-4, of the term 2e-7. With five,
+        3e-4 and 1e-6, and 1e-2 and 5e-5.
         """
         _no_margin(kappa)
         if not (1.0 <= m <= MOST_POWERS and float(m).is_integer()):
@@ -199,30 +196,10 @@ class Parity(_Machine):
         return parity.pattern_averages(self.units, q0, difference, complement, int(m))
 
     def limit_averages(self, q1, spread, kappa):
-        """Return what a pattern contributes with infinitely many replicas  [eq-ld-infinite].
-
-        Parameters
-        ----------
-        q1 : float
-            Overlap, above 0 and below 1.
-        spread : float
-            ``d0 = y (q1 - q0)``, positive.
-        kappa : float
-            Margin: 0.
-
-        Returns
-        -------
-        infinite_replicas.Limit
+        """Refuse: infinitely many replicas are not solved for parity machines.
 
         Raises
         ------
         ValueError
-            If `kappa` is not 0, or there are more than three units.
         """
-        _no_margin(kappa)
-        if self.units > MOST_LIMIT_UNITS:
-            raise ValueError(
-                f"replicas must be finite for a parity machine of more than {MOST_LIMIT_UNITS} "
-                f"units, got {self.units} units"
-            )
-        return parity_limit.limit_averages(self.units, q1, spread)
+        raise ValueError("replicas must be finite for a parity machine: an integer from 1 to 50")

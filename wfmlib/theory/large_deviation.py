@@ -21,7 +21,7 @@ from wfmlib.theory import typical
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
 from wfmlib.theory.constraints import Margin
-from wfmlib.theory.finite_machines import MOST_LIMIT_UNITS, Parity, SignCommittee
+from wfmlib.theory.finite_machines import Parity, SignCommittee
 from wfmlib.theory.flat_slope import first_flat_load
 from wfmlib.theory.real_replicas import Free, saddle, unbroken_load
 from wfmlib.theory.weights import Binary, Spherical
@@ -133,8 +133,7 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     activation : Perceptron, Sign, ReLU or Activation, SignCommittee or Parity
     replicas : float
         Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
-        necessarily an integer; or ``math.inf``. For Parity an integer up to 50, or,
-        with two or three units, infinite.
+        necessarily an integer; or ``math.inf``. For Parity an integer up to 50.
     margin : float
         Raw stability that every pattern must exceed, from -2 to 1e4 times the activation's
         `scale`; 0 for finite machines.
@@ -541,7 +540,7 @@ def _checked_replicas(replicas, activation=None):
     if type(replicas) is np.ndarray and replicas.ndim == 0:
         replicas = replicas.item()
     if isinstance(replicas, (float, np.floating)) and replicas == math.inf:
-        if isinstance(activation, Parity) and activation.units > MOST_LIMIT_UNITS:
+        if isinstance(activation, Parity):
             raise ValueError(f"replicas must be finite for {activation!r}, got {replicas}")
         return math.inf
     replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)

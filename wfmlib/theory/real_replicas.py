@@ -11,8 +11,7 @@ free entropy in q0 is ``(y / 2) q0_hat (1 - alpha / load)``: where load increase
 minimum, as it must be. At q0 = q1 load is the one at which q1 is the replica-symmetric overlap,
 and it vanishes with q0: a minimum exists where q1 is larger than the replica-symmetric overlap at
 alpha. There the groups dissolve. Of a parity machine load does not vanish with q0, and q0 = 0 is a
-stationary point of its own: of all minima the lowest is taken. With infinitely many replicas load
-vanishes there too, and there is one minimum.
+stationary point of its own: of all minima the lowest is taken.
 """
 
 from __future__ import annotations
@@ -190,8 +189,8 @@ class Free:
 def saddle(overlap, alpha, replicas, axes, start=None):
     """Return the saddle point at q1 and a positive load, its place and a report.
 
-    `start` is a place nearby, if one is known. A place of ``-inf`` stands for q0 = 0
-    (parity, finite y), or for a spread that is as good as infinite, where the state is None.
+    `start` is a place nearby, if one is known. A place of ``-inf`` stands for q0 = 0 (parity),
+    or for a spread that is as good as infinite, where the state is None.
 
     Raises
     ------
@@ -206,7 +205,7 @@ def saddle(overlap, alpha, replicas, axes, start=None):
             seen[place] = make(place)
         return math.log(seen[place].load / alpha)
 
-    if isinstance(axes[1], Parity) and replicas != math.inf:
+    if isinstance(axes[1], Parity):
         place = _lowest(excess, seen, alpha)
     else:
         place = _single(excess, start, overlap, alpha, seen)
