@@ -1,6 +1,8 @@
-"""What the networks share: the check of their weights, and how a tree machine sees a pattern."""
+"""What the networks share: the check of their weights, their answers, and what a tree sees."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -25,7 +27,48 @@ def kind(w):
     return "binary" if w.dtype == np.int8 else "real"
 
 
-class TreeMachine:
+class Machine(ABC):
+    """A device with a binary answer: the sign of a number that a subclass finds."""
+
+    def output(self, xi):
+        """Return the answer to each pattern.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), int8: -1, +1, or 0 for a tie, which no label equals: a tie is an error.
+        """
+        return np.sign(self._votes(_validate.signs("xi", xi, 2))).astype(np.int8)
+
+    def errors(self, xi, sigma):
+        """Return the number of patterns whose output is not their label: ties are errors.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+        sigma : array_like
+            Labels, shape (P,), entries -1 and +1.
+
+        Returns
+        -------
+        int
+            From 0 to P.
+        """
+        xi, sigma = _validate.patterns(xi, sigma)
+        return int(np.count_nonzero(sigma * self._votes(xi) <= 0))
+
+    @abstractmethod
+    def _votes(self, xi):
+        """Return a number for each pattern, exact for binary weights; its sign is the output."""
+
+
+class TreeMachine(Machine):
     """Sign units on disjoint parts of the input; a subclass says what their signs decide.
 
     Attributes
@@ -67,39 +110,6 @@ class TreeMachine:
         """
         return self._sums(_validate.signs("xi", xi, 2)) / np.sqrt(self.w.shape[1])
 
-    def output(self, xi):
-        """Return the answer to each pattern.
-
-        Parameters
-        ----------
-        xi : array_like
-            Patterns, shape (P, N), entries -1 and +1.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (P,), int8: -1, +1, or 0 for a tie, which no label equals: a tie is an error.
-        """
-        return np.sign(self._votes(_validate.signs("xi", xi, 2))).astype(np.int8)
-
-    def errors(self, xi, sigma):
-        """Return the number of patterns whose output is not their label: ties are errors.
-
-        Parameters
-        ----------
-        xi : array_like
-            Patterns, shape (P, N), entries -1 and +1.
-        sigma : array_like
-            Labels, shape (P,), entries -1 and +1.
-
-        Returns
-        -------
-        int
-            From 0 to P.
-        """
-        xi, sigma = _validate.patterns(xi, sigma)
-        return int(np.count_nonzero(sigma * self._votes(xi) <= 0))
-
     def _sums(self, xi):
         """Return ``w_l . xi_l``, shape (P, K), as float64: exact for binary weights."""
         if xi.shape[1] != self.w.size:
@@ -114,7 +124,3 @@ class TreeMachine:
         """Return the units' signs, int64, shape (P, K); all 0 where any unit is undecided."""
         signs = np.sign(self._sums(xi)).astype(np.int64)
         return signs * np.all(signs, axis=1, keepdims=True)
-
-    def _votes(self, xi):
-        """Return an integer for each pattern, whose sign is the output."""
-        raise NotImplementedError

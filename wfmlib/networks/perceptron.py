@@ -8,7 +8,7 @@ from wfmlib import _validate
 from wfmlib.networks import _machines
 
 
-class Perceptron:
+class Perceptron(_machines.Machine):
     """One threshold unit, ``output = sign(w . xi)``, with binary or real weights.
 
     Parameters
@@ -38,40 +38,6 @@ class Perceptron:
     def __repr__(self):
         return f"Perceptron(N={len(self.w)}, {_machines.kind(self.w)} weights)"
 
-    def output(self, xi):
-        """Return the sign of ``w . xi`` for each pattern.
-
-        Parameters
-        ----------
-        xi : array_like
-            Patterns, shape (P, N), entries -1 and +1.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (P,), int8: -1, +1, or 0 where ``w . xi`` is exactly zero, which no label
-            equals: a tie is an error.
-        """
-        return np.sign(self._fields(_validate.signs("xi", xi, 2))).astype(np.int8)
-
-    def errors(self, xi, sigma):
-        """Return the number of patterns with ``sigma (w . xi) <= 0``: ties are errors.
-
-        Parameters
-        ----------
-        xi : array_like
-            Patterns, shape (P, N), entries -1 and +1.
-        sigma : array_like
-            Labels, shape (P,), entries -1 and +1.
-
-        Returns
-        -------
-        int
-            From 0 to P.
-        """
-        xi, sigma = _validate.patterns(xi, sigma)
-        return int(np.count_nonzero(sigma * self._fields(xi) <= 0))
-
     def stabilities(self, xi, sigma):
         """Return the stability ``sigma (w . xi) / |w|`` of each pattern [eq-stability].
 
@@ -92,11 +58,11 @@ class Perceptron:
             Shape (P,), float64, dimensionless, between -sqrt(N) and sqrt(N).
         """
         xi, sigma = _validate.patterns(xi, sigma)
-        fields = self._fields(xi)
+        fields = self._votes(xi)
         size = np.abs(self.w).max()  # 1 for binary weights: nothing is rounded
         return sigma * (fields / size) / np.linalg.norm(self.w / size)
 
-    def _fields(self, xi):
+    def _votes(self, xi):
         """Return ``w . xi`` of each pattern as float64: exact for binary weights."""
         if xi.shape[1] != len(self.w):
             raise ValueError(
