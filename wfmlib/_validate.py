@@ -69,6 +69,18 @@ def reals(name, value):
     return given.astype(float)
 
 
+def broadcast(**pair):
+    """Return two named arrays of floats, broadcast against each other."""
+    given = {name: reals(name, value) for name, value in pair.items()}
+    try:
+        return np.broadcast_arrays(*given.values())
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in given.values())
+        raise ValueError(
+            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}"
+        ) from None
+
+
 def signs(name, value, ndim):
     """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
     given = array(name, value)

@@ -192,7 +192,7 @@ def _binary(q0_hat, split, m):
 
 
 @njit(cache=True, nogil=True)
-def _log_tail(u, hazard):
+def log_tail(u, hazard):
     """Return ``ln H(u)``, given the hazard, by ``H = G / h`` where that loses no digits."""
     if u < -5.0:
         return gaussian.log_H(u)
@@ -200,16 +200,62 @@ def _log_tail(u, hazard):
 
 
 @njit(cache=True, nogil=True)
-def _pattern_averages(c0, gap, variance, kappa, m, rule):
-    """Return what a pattern contributes, as in `Grouped`; `gap` is c1 - c0, `variance` 1 - c1.
+def pattern_group(short, gap, variance, m, rule):
+    """Average over what a group shares of a pattern's field, weighted with ``H^m``.
 
-    Everything inside a group is measured from the middle of the tilted Gaussian of y, `shift`, so
-    that no exponential overflows.
+    The field falls short of the margin by ``short - sqrt(gap) y``. Returns ``<f'>`` and the
+    variance of f', in units of ``1 / sqrt(variance)`` and its square, ``ln <e^{m f}> / m`` and the
+    information. y is measured from the middle of its tilted Gaussian, `shift`, so that no
+    exponential overflows, and the force from that there.
     """
-    root, width, soft = math.sqrt(c0), math.sqrt(gap), math.sqrt(variance)
+    width, soft = math.sqrt(gap), math.sqrt(variance)
     pull = m / variance  # curvature of -m f, deep in the forbidden region
     narrow = 1.0 / math.sqrt(1.0 + pull * gap)
     features = np.empty((2, 2))
+    if m > 1.0:  # more than one force: the middle of the Gaussian is that of the true tilt
+        shift = width / soft * m * gaussian.hazard(most_tilted(short / soft, pull * gap))
+        u_middle = (short - width * shift) / soft
+    else:
+        shift = max(short, 0.0) * width * pull * narrow**2
+        u_middle = short * (narrow**2 if shift > 0.0 else 1.0) / soft
+    count = 0
+    if width > 0.3 * soft:
+        features[0] = short / width - shift, soft / width
+        count = 1
+    if narrow < 0.5:
+        features[count] = 0.0, narrow
+        count += 1
+    elif shift < 2.0:  # the tilt is slight, and no large numbers shall cancel
+        features[0, 0] += shift
+        shift, u_middle = 0.0, short / soft
+    y, weight = gaussian.fill_grid(features[:count], -LIMIT, LIMIT, rule)
+    middle = gaussian.hazard(u_middle)
+    log_middle = log_tail(u_middle, middle)
+    excess = first = second = tilted = moved = 0.0
+    for j in range(len(y)):
+        u = u_middle - width * y[j] / soft
+        hazard = gaussian.hazard(u)
+        exponent = m * (log_tail(u, hazard) - log_middle) - shift * y[j]
+        growth = math.expm1(exponent)
+        w = weight[j] * (1.0 + growth)
+        hazard -= middle
+        excess += weight[j] * growth
+        first += w * hazard
+        second += w * hazard * hazard
+        tilted += w * exponent
+        moved += w * y[j]
+    norm = 1.0 + excess
+    first /= norm
+    log_norm = math.log1p(excess) - 0.5 * shift * shift
+    information = (tilted + shift * moved) / norm - log_norm
+    return middle + first, second / norm - first * first, log_middle + log_norm / m, information
+
+
+@njit(cache=True, nogil=True)
+def _pattern_averages(c0, gap, variance, kappa, m, rule):
+    """Return what a pattern contributes, as in `Grouped`; `gap` is c1 - c0, `variance` 1 - c1."""
+    root = math.sqrt(c0)
+    features = np.empty((1, 2))
     count = 0
     if root > 0.05:
         features[0] = kappa / root, math.sqrt(variance + gap) / root
@@ -217,44 +263,11 @@ def _pattern_averages(c0, gap, variance, kappa, m, rule):
     x, outer = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, LIMIT, rule)
     common = spread = term = information = 0.0
     for i in range(len(x)):
-        short = kappa - root * x[i]
-        shift = max(short, 0.0) * width * pull * narrow**2
-        if m > 1.0:  # more than one force: the middle of the Gaussian is that of the true tilt
-            shift = width / soft * m * gaussian.hazard(most_tilted(short / soft, pull * gap))
-        count = 0
-        if width > 0.3 * soft:
-            features[0] = short / width - shift, soft / width
-            count = 1
-        if narrow < 0.5:
-            features[count] = 0.0, narrow
-            count += 1
-        elif shift < 2.0:  # the tilt is slight, and no large numbers shall cancel
-            features[0, 0] += shift
-            shift = 0.0
-        y, inner = gaussian.fill_grid(features[:count], -LIMIT, LIMIT, rule)
-        u = (short - width * shift) / soft
-        middle = gaussian.hazard(u)
-        log_middle = _log_tail(u, middle)
-        excess = first = second = tilted = moved = 0.0
-        for j in range(len(y)):
-            u = (short - width * (shift + y[j])) / soft
-            hazard = gaussian.hazard(u)
-            exponent = m * (_log_tail(u, hazard) - log_middle) - shift * y[j]
-            growth = math.expm1(exponent)
-            weight = inner[j] * (1.0 + growth)
-            hazard -= middle
-            excess += inner[j] * growth
-            first += weight * hazard
-            second += weight * hazard * hazard
-            tilted += weight * exponent
-            moved += weight * y[j]
-        norm = 1.0 + excess
-        first /= norm
-        common += outer[i] * (middle + first) ** 2
-        spread += outer[i] * (second / norm - first * first)
-        log_norm = math.log1p(excess) - 0.5 * shift * shift
-        term += outer[i] * (log_middle + log_norm / m)
-        information += outer[i] * ((tilted + shift * moved) / norm - log_norm)
+        group = pattern_group(kappa - root * x[i], gap, variance, m, rule)
+        common += outer[i] * group[0] ** 2
+        spread += outer[i] * group[1]
+        term += outer[i] * group[2]
+        information += outer[i] * group[3]
     return common / variance, spread / variance, term, information
 
 

@@ -162,16 +162,8 @@ def working_beta(alpha, gamma, *, activation=Perceptron()):
 
 
 def _each(quantity, alpha, gamma, activation):
-    alphas = _validate.reals("alpha", alpha)
-    gammas = _validate.reals("gamma", gamma)
+    alphas, gammas = _validate.broadcast(alpha=alpha, gamma=gamma)
     checked(Binary(), activation, Margin(0.0))
-    try:
-        alphas, gammas = np.broadcast_arrays(alphas, gammas)
-    except ValueError:
-        raise ValueError(
-            f"alpha and gamma must have shapes that broadcast, got {alphas.shape} and "
-            f"{gammas.shape}"
-        ) from None
     pairs = [
         (_validate.real("alpha", a, 0.0, low_open=True), CrossEntropy(g, 1.0).gamma)
         for a, g in zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)

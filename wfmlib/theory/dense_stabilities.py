@@ -24,7 +24,7 @@ FAR = 60.0  # standard deviations beyond the margin: the density underflows ther
 
 
 @njit(cache=True, nogil=True)
-def _ratios(b, step):
+def ratios(b, step):
     """Return ``G(b + step) / H(b)`` and ``1 - H(b + step) / H(b)``."""
     if b > 0.0:  # G / H is the hazard, the rest a falling exponential: nothing underflows
         fall = -step * (b + 0.5 * step)
@@ -64,7 +64,7 @@ def infinite(stabilities, kappa, c, spread, variance, rule):
         b = (kappa - root * x[0]) / soft / (1.0 + ratio)
         for j in range(len(x)):
             b = _shortfall((kappa - root * x[j]) / soft, ratio, b)
-            here, below = _ratios(b, step)
+            here, below = ratios(b, step)
             density[i] += weight[j] * here
             share[i] += weight[j] * below
         density[i] /= soft
@@ -134,7 +134,7 @@ def finite(stabilities, kappa, c0, gap, variance, m, rule):
             for j in range(len(y)):
                 b = (short - width * (shift + y[j])) / soft
                 w = inner[j] * math.exp(m * (gaussian.log_H(b) - log_top) - shift * y[j])
-                here, below = _ratios(b, step)
+                here, below = ratios(b, step)
                 norm += w
                 first += w * here
                 second += w * below

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib import gaussian
+from wfmlib.theory.broken_symmetry import log_tail, pattern_group
 from wfmlib.theory.constrained import FREE, LIMIT, Constrained
 from wfmlib.theory.weights import Spherical, _reference_spin
 
@@ -349,62 +350,6 @@ def _weight_group(bias, width, m, rule):
 
 
 @njit(cache=True, nogil=True)
-def _log_tail(u, hazard):
-    """Return ``ln H(u)``, given the hazard, by ``H = G / h`` where that loses no digits."""
-    if u < -5.0:
-        return gaussian.log_H(u)
-    return -0.5 * u * u - gaussian.LOG_SQRT_2PI - math.log(hazard)
-
-
-@njit(cache=True, nogil=True)
-def _pattern_group(short, gap, variance, m, rule):
-    """Average over what a group shares of a pattern's field, weighted with ``H^m``.
-
-    The field falls short of the margin by ``short - sqrt(gap) z``. Returns ``<f'>`` and the
-    variance of f', in units of ``1 / sqrt(variance)`` and its square, ``ln <e^{m f}> / m`` and the
-    information. z is measured from the middle of its tilted Gaussian, and the force from that
-    there.
-    """
-    width, soft = math.sqrt(gap), math.sqrt(variance)
-    pull = m / variance  # curvature of -m f, deep in the forbidden region
-    narrow = 1.0 / math.sqrt(1.0 + pull * gap)
-    shift = max(short, 0.0) * width * pull * narrow**2
-    features = np.empty((2, 2))
-    count = 0
-    if width > 0.3 * soft:
-        features[0] = short / width - shift, soft / width
-        count = 1
-    if narrow < 0.5:
-        features[count] = 0.0, narrow
-        count += 1
-    elif shift < 2.0:  # the tilt is slight, and no large numbers shall cancel
-        features[0, 0] += shift
-        shift = 0.0
-    z, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
-    u_middle = short * (narrow**2 if shift > 0.0 else 1.0) / soft
-    middle = gaussian.hazard(u_middle)
-    log_middle = _log_tail(u_middle, middle)
-    excess = first = second = tilted = moved = 0.0
-    for j in range(len(z)):
-        u = u_middle - width * z[j] / soft
-        hazard = gaussian.hazard(u)
-        exponent = m * (_log_tail(u, hazard) - log_middle) - shift * z[j]
-        growth = math.expm1(exponent)
-        w = weight[j] * (1.0 + growth)
-        hazard -= middle
-        excess += weight[j] * growth
-        first += w * hazard
-        second += w * hazard * hazard
-        tilted += w * exponent
-        moved += w * z[j]
-    norm = 1.0 + excess
-    first /= norm
-    log_norm = math.log1p(excess) - 0.5 * shift * shift
-    information = (tilted + shift * moved) / norm - log_norm
-    return middle + first, second / norm - first * first, log_middle + log_norm / m, information
-
-
-@njit(cache=True, nogil=True)
 def _reach(root_c, spread, kt, lean, rho, sigma):
     """Return the ranges of u and v outside of which the measure of the reference is negligible.
 
@@ -462,14 +407,14 @@ def _pattern_averages(
             short = (kt - root_c * (rho * u[i] + sigma * v[j])) / spread
             hazard = gaussian.hazard(short)  # of another reference
             above = gaussian.log_H((kt - along * u[i] - across * v[j]) / root_left)
-            exponent = above - _log_tail(short, hazard)
+            exponent = above - log_tail(short, hazard)
             if exponent > -100.0:
                 w = weight[i] * measure[j] * math.exp(exponent)
                 first += w
                 second += w * hazard
         if first < 1e-24:
             continue
-        group = _pattern_group(kappa - size * u[i], gap, own, m, rule)
+        group = pattern_group(kappa - size * u[i], gap, own, m, rule)
         common += first * group[0] ** 2
         deviation += first * group[1]
         cross += second * group[0]

@@ -25,7 +25,7 @@ from wfmlib.theory.axes import checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.one_step_capacity import limit
 from wfmlib.theory.one_step_search import Search
-from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary
+from wfmlib.theory.replica_symmetric import Stationary, lowest
 from wfmlib.theory.weights import Binary, Spherical
 
 
@@ -158,7 +158,7 @@ def last_load(axes, unbroken):
     weights, activation, constraint = axes
     if not weights.discrete:
         return limit(activation, constraint).alpha
-    if Stationary(_unbroken(unbroken, axes), *axes).replicon < 1.0:
+    if Stationary(lowest(unbroken, axes)[0], *axes).replicon < 1.0:
         return unbroken  # frozen: the entropy is the replica-symmetric one
 
     def entropy(log_alpha):
@@ -173,7 +173,7 @@ def last_load(axes, unbroken):
 
 def _point(alpha, axes):
     """Return the saddle point, for binary weights also where its entropy is negative."""
-    q_hat = _unbroken(alpha, axes)
+    q_hat, _ = lowest(alpha, axes)
     search = Search(alpha, q_hat, axes)
     broken = search.groups() if alpha > 0.0 else None
     if broken is None:
@@ -214,20 +214,6 @@ def _symmetric(alpha, q_hat, axes, evaluations):
         q1_hat=math.inf if frozen else float(q_hat),
         report=Report(True, residual, evaluations, message),
     )
-
-
-def _unbroken(alpha, axes):
-    """Return q_hat of the replica-symmetric saddle point, as `typical.solve` does."""
-    free = Stationary(0.0, *axes)
-    below = alpha * free.overlap.slope * free.force
-    if below < 1e-30:
-        return below
-
-    def excess(log_q_hat):
-        return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
-
-    start = min(math.log(below) - 1e-3, LOG_Q_HAT[1] - 1.0)
-    return math.exp(first_root(excess, start, LOG_Q_HAT[1], step=0.5)[0])
 
 
 def _no_point(alpha, axes, report):

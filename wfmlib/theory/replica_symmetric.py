@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib import gaussian
+from wfmlib.solvers import Report, first_root
 
 LOG_Q_HAT = (-700.0, 70.0)  # where saddle points are looked for: 1 - q from 1 down to 1e-15
 
@@ -123,6 +124,23 @@ class Stationary:
         """``E f'``; for a margin, the density of stabilities at it  [eq-stability-derivative]."""
         _, weight = self._fields
         return weight @ self._slope / self.scale
+
+
+def lowest(alpha, axes):
+    """Return the smallest q_hat whose saddle point has load `alpha`, and the report."""
+    # Every step of the iteration q_hat -> alpha c' E f'^2 from q_hat = 0 goes up, towards the
+    # smallest fixed point: one step ends below it, and, for small loads, on it.
+    free = Stationary(0.0, *axes)
+    below = alpha * free.overlap.slope * free.force
+    if below < 1e-30:
+        return below, Report(True, 0.0, 1, "q_hat is proportional to the load")
+
+    def excess(log_q_hat):
+        return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
+
+    start = min(math.log(below) - 1e-3, LOG_Q_HAT[1] - 1.0)
+    root, report = first_root(excess, start, LOG_Q_HAT[1], step=0.5)
+    return math.exp(root), report
 
 
 def last_load(weights, activation, constraint):

@@ -25,6 +25,7 @@ from wfmlib.theory import dense_stabilities, large_deviation, typical
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import ACTIVATIONS, checked
 from wfmlib.theory.constraints import Margin
+from wfmlib.theory.dense_stabilities import FAR, ratios
 from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.weights import Binary
 
@@ -220,9 +221,6 @@ def _shaped(values, stabilities):
 # ------------------------------------------------------------------------------------------------
 
 
-FAR = 60.0  # standard deviations beyond the margin: the density underflows there
-
-
 @njit(cache=True, nogil=True)
 def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
     """Return the density at each stability, and the share of the patterns up to it.
@@ -255,16 +253,9 @@ def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
             features[:count], tilt - gaussian.LIMIT, high + gaussian.LIMIT, rule
         )
         for j in range(len(z)):
-            b = (kappa - root * z[j]) / width
-            if b > 0.0:  # G / H is the hazard, the rest a falling exponential: nothing underflows
-                fall = -step * (b + 0.5 * step)
-                near, far = gaussian.hazard(b), gaussian.hazard(b + step)
-                density[i] += weight[j] * near * math.exp(fall)
-                share[i] -= weight[j] * math.expm1(fall + math.log(near / far))
-            else:
-                tail = gaussian.H(b)
-                density[i] += weight[j] * gaussian.G(b + step) / tail
-                share[i] += weight[j] * (1.0 - gaussian.H(b + step) / tail)
+            here, below = ratios((kappa - root * z[j]) / width, step)
+            density[i] += weight[j] * here
+            share[i] += weight[j] * below
         density[i] /= width
         share[i] = min(share[i], 1.0)
     return density, share

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from wfmlib import _validate
-from wfmlib.solvers import NotConverged, Report, continuation, first_root
+from wfmlib.solvers import NotConverged, Report, continuation
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
 from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.one_step import OneStep, solve_1rsb
-from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary, last_load
+from wfmlib.theory.replica_symmetric import Stationary, last_load, lowest
 from wfmlib.theory.thresholds import capacity, instability, last_margin, max_margin
 from wfmlib.theory.weights import Binary, Spherical
 
@@ -244,22 +244,10 @@ def thermal_point(alpha, axes, q_hat, report=None):
 
 def _q_hat(alpha, axes):
     """Return the smallest q_hat whose saddle point has load `alpha`, and the report."""
-    # Every step of the iteration q_hat -> alpha c' E f'^2 from q_hat = 0 goes up, towards the
-    # smallest fixed point: one step ends below it, and, for small loads, on it.
-    free = Stationary(0.0, *axes)
-    below = alpha * free.overlap.slope * free.force
-    if below < 1e-30:
-        return below, Report(True, 0.0, 1, "q_hat is proportional to the load")
-
-    def excess(log_q_hat):
-        return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
-
-    start = min(math.log(below) - 1e-3, LOG_Q_HAT[1] - 1.0)
     try:
-        root, report = first_root(excess, start, LOG_Q_HAT[1], step=0.5)
+        return lowest(alpha, axes)
     except NotConverged as failure:
         raise _no_saddle_point(alpha, axes, failure) from None
-    return math.exp(root), report
 
 
 def _order_parameters(at):
@@ -349,15 +337,7 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
     TypeError, ValueError
         As `solve`.
     """
-    alphas = _validate.reals("alpha", alpha)
-    margins = _validate.reals("margin", margin)
-    try:
-        alphas, margins = np.broadcast_arrays(alphas, margins)
-    except ValueError:
-        raise ValueError(
-            f"alpha and margin must have shapes that broadcast, got {alphas.shape} and "
-            f"{margins.shape}"
-        ) from None
+    alphas, margins = _validate.broadcast(alpha=alpha, margin=margin)
     points = [
         (checked_load(a), checked(weights, activation, checked_margin(m)))
         for a, m in zip(alphas.ravel().tolist(), margins.ravel().tolist(), strict=True)
