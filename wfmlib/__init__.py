@@ -14,7 +14,9 @@ __version__ = "0.1.0"
 _PARTS = (
     "claims",
     "display",
+    "experiments",
     "gaussian",
+    "landscape",
     "learning",
     "networks",
     "patterns",

@@ -1,14 +1,26 @@
 """Algorithms that find solutions."""
 
 from wfmlib.learning.all_fields import all_weights, enumerate_fields
+from wfmlib.learning.belief_propagation import BeliefPropagation, belief_propagation
 from wfmlib.learning.enumeration import Enumeration, enumerate_solutions
+from wfmlib.learning.focusing_bp import FocusingBP, focusing_bp
+from wfmlib.learning.protocols import atanh_steps, exponential, pseudo_reinforcement
 from wfmlib.learning.replica_counts import solution_clusters, surrounding_counts
+from wfmlib.learning.solution import Solution
 
 __all__ = [
+    "BeliefPropagation",
     "Enumeration",
+    "FocusingBP",
+    "Solution",
     "all_weights",
+    "atanh_steps",
+    "belief_propagation",
     "enumerate_fields",
     "enumerate_solutions",
+    "exponential",
+    "focusing_bp",
+    "pseudo_reinforcement",
     "solution_clusters",
     "surrounding_counts",
 ]

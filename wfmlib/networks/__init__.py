@@ -1,7 +1,8 @@
 """Networks of finite size: what they answer, where they err, how stably."""
 
+from wfmlib.networks.committee import Committee
 from wfmlib.networks.parity_machine import ParityMachine
 from wfmlib.networks.perceptron import Perceptron
 from wfmlib.networks.tree_committee import TreeCommittee
 
-__all__ = ["ParityMachine", "Perceptron", "TreeCommittee"]
+__all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee"]

@@ -84,8 +84,13 @@ class TreeMachine(Machine):
             raise ValueError(f"w must not be zero throughout in any unit, unit {silent[0]} is")
 
     def __repr__(self):
-        name = f"{type(self).__name__}(K={len(self.w)}, N={self.w.size}"
+        name = f"{type(self).__name__}(K={len(self.w)}, N={self.inputs}"
         return f"{name}, {kind(self.w)} weights)"
+
+    @property
+    def inputs(self):
+        """Number N of inputs."""
+        return self.w.size
 
     def fields(self, xi):
         """Return the preactivation ``w_l . xi_l / sqrt(N/K)`` of each unit l for each pattern.
@@ -112,13 +117,16 @@ class TreeMachine(Machine):
 
     def _sums(self, xi):
         """Return ``w_l . xi_l``, shape (P, K), as float64: exact for binary weights."""
-        if xi.shape[1] != self.w.size:
+        if xi.shape[1] != self.inputs:
             raise ValueError(
-                f"xi must have one column per weight: w has shape {self.w.shape}, "
-                f"xi has shape {xi.shape}"
+                f"xi must have one column per input: w has shape {self.w.shape} and "
+                f"{self.inputs} inputs, xi has shape {xi.shape}"
             )
-        parts = xi.reshape(len(xi), *self.w.shape).astype(np.float64)
-        return np.einsum("pki,ki->pk", parts, self.w.astype(np.float64))
+        return np.einsum("pki,ki->pk", self._parts(xi), self.w.astype(np.float64))
+
+    def _parts(self, xi):
+        """Return what each unit sees of each pattern, shape (P,) and that of the weights."""
+        return xi.reshape(len(xi), *self.w.shape)
 
     def _signs(self, xi):
         """Return the units' signs, int64, shape (P, K); all 0 where any unit is undecided."""

@@ -1,0 +1,109 @@
+"""A small experiment for the tests, in a module that other processes can import.
+
+Files in the folder that the environment's ``WFMLIB_TOY`` names steer it from outside: ``slow``
+holds how long a sample takes, in seconds; ``fail`` makes those at one point raise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from wfmlib import cli, experiments
+from wfmlib.experiments import Axis, Experiment, Scale, Variable
+
+
+def sample(settings, point, seed):
+    """Return sums of random numbers."""
+    told = Path(os.environ.get("WFMLIB_TOY", os.devnull))
+    if (told / "slow").exists():
+        time.sleep(float((told / "slow").read_text()))
+    if (told / "fail").exists() and point == {"alpha": 0.75, "form": "exact"}:
+        raise RuntimeError("the toy broke\nin two lines")
+    values = np.random.default_rng(seed).normal(size=settings["N"])
+    settings["N"] = point["alpha"] = None  # its own copies
+    return {
+        "mean": values.mean(),
+        "curve": np.cumsum(values)[:3] * settings["step"],
+        "positive": int((values > 0).sum()),
+        "converged": values[0] > 0,
+    }
+
+
+def threads(settings, point, seed):
+    """Return how many threads a kernel of this process may use."""
+    import numba
+    import threadpoolctl
+
+    pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+    return {"threads": max([numba.get_num_threads(), *pools])}
+
+
+def vanish(settings, point, seed):
+    """End the process that computes, as a system short of memory does."""
+    os._exit(3)
+
+
+def interrupt(settings, point, seed):
+    """Be interrupted, but not in the first sample."""
+    if point["alpha"] > 0.25:
+        raise KeyboardInterrupt
+    return {"mean": 1.0}
+
+
+def interrupt_kernel(settings, point, seed):
+    """Be interrupted while a kernel runs."""
+    raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+
+def scale(samples=2, **changes):
+    given = {
+        "grid": {"alpha": (0.25, 0.5, 0.75), "form": ("exact", "expanded")},
+        "samples": samples,
+        "settings": {"N": 31, "units": 3},
+        "coordinates": {"step": (1, 2, 4)},
+    }
+    return Scale(**given | changes)
+
+
+def experiment(**changes):
+    given = {
+        "name": "toy",
+        "title": "Sums of random numbers",
+        "source": "no paper",
+        "chapter": 7,
+        "scales": {"quick": scale(2), "paper": scale(5)},
+        "variables": {
+            "mean": Variable("1", "mean of the numbers"),
+            "curve": Variable("nats", "partial sums", dims=("step",)),
+            "positive": Variable("1", "how many are positive", dtype="int32"),
+            "converged": Variable("1", "whether the first is positive", dtype="bool"),
+        },
+        "axes": {"alpha": Axis("1", "patterns per weight")},
+        "sample": sample,
+        "seed": 7,
+    }
+    return Experiment(**given | changes)
+
+
+def single(function, name, dtype="float64", **changes):
+    """Return an experiment that measures one number."""
+    given = {"variables": {name: Variable("1", name, dtype=dtype)}, "sample": function}
+    return experiment(**given | changes)
+
+
+EXPERIMENT = experiment()
+
+
+def main():
+    """Be `wfm`, with this experiment."""
+    experiments.MODULES["toy"] = "tests.toy_experiment"
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

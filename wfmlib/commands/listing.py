@@ -1,0 +1,76 @@
+"""`wfm list`: the experiments, and which archives are there."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+
+from wfmlib.commands._table import table
+
+
+def add(commands):
+    """Add `wfm list`."""
+    parser = commands.add_parser(
+        "list",
+        help="list the experiments and their archives",
+        description=textwrap.dedent(
+            """\
+            List the experiments: chapter, source, samples at each scale, and how complete the
+            archive at the scale of the papers is.
+
+            Archives are looked for in the folder that WFMLIB_RESULTS names, else in book/results
+            of the current folder or of one above it."""
+        ),
+        epilog=textwrap.dedent(
+            """\
+            examples:
+              wfm list                   all experiments
+              wfm list --chapter 7       those of one chapter
+              wfm list --folder results  with the archives of another folder
+
+            archive: `complete`, `40 of 200` (samples), `of another definition` (what is swept or
+            set has changed since: run it anew), `damaged`, or `none`."""
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--chapter", type=int, choices=range(1, 10), metavar="N", help="only chapter N, 1 to 9"
+    )
+    parser.add_argument("--folder", metavar="FOLDER", help="where the archives are")
+    parser.set_defaults(run=_run)
+
+
+def _run(args):
+    from wfmlib import experiments
+
+    folder = args.folder or experiments.results_folder()
+    chosen = [experiments.get(name) for name in experiments.names()]
+    chosen = [one for one in chosen if args.chapter in (None, one.chapter)]
+    if not chosen:
+        print("no experiments", file=sys.stderr)
+        return 0
+    chosen.sort(key=lambda one: (one.chapter, one.name))
+    rows = [("experiment", "chapter", "source", "quick", "paper", "archive")]
+    for one in chosen:
+        counts = [str(one.scale(scale).wanted) for scale in ("quick", "paper")]
+        source = textwrap.shorten(one.source, 36, placeholder=" ...")
+        rows.append((one.name, str(one.chapter), source, *counts, _state(one, folder)))
+    print("\n".join(table(rows, right=(1, 3, 4))))
+    return 0
+
+
+def _state(experiment, folder):
+    """Say in a few words what archive an experiment has."""
+    from wfmlib import experiments
+
+    try:
+        data = experiments.load(experiment.name, folder)
+    except FileNotFoundError:
+        return "none"
+    except (OSError, experiments.DamagedArchiveError):
+        return "damaged"
+    if not experiments.is_current(data, experiment, "paper"):
+        return "of another definition"
+    done, wanted = int(data["done"].sum()), experiment.scale("paper").wanted
+    return "complete" if done == wanted else f"{done} of {wanted}"

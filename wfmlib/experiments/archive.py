@@ -1,0 +1,345 @@
+"""The archives: arrays with units, parameters and seeds in netCDF, provenance in JSON beside it.
+
+An archive is the same bit for bit however often a run was stopped and on however many workers it
+ran; what may differ (date, versions, processor, times) stands in its provenance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import subprocess
+import warnings
+from collections import Counter
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from wfmlib.experiments.experiment import DONE, SAMPLE, tasks
+from wfmlib.experiments.samples import write_atomically
+
+VARIABLE = "WFMLIB_RESULTS"  # of the environment: the folder of the archives
+PACKAGES = ("numpy", "scipy", "numba", "wfmlib")
+
+
+class DamagedArchiveError(ValueError):
+    """A file that should be an archive cannot be read as one."""
+
+
+def results_folder():
+    """Return the folder of the archives, or None where there is none to be found.
+
+    It is the one that the environment's ``WFMLIB_RESULTS`` names; otherwise ``book/results`` of
+    the nearest folder, from the current one upward, that has it, or that holds the book. It need
+    not exist yet.
+
+    Returns
+    -------
+    pathlib.Path or None
+    """
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen)
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        results = folder / "book" / "results"
+        if results.is_dir() or ((folder / "_toc.yml").is_file() and results.parent.is_dir()):
+            return results
+    return None
+
+
+def archive_path(name, scale, folder):
+    """Return where the archive of an experiment is kept in a folder."""
+    return Path(folder) / f"{name}{'' if scale == 'paper' else '.' + scale}.nc"
+
+
+def provenance_path(path):
+    """Return where the provenance of an archive is kept: beside it."""
+    return Path(path).with_suffix(".provenance.json")
+
+
+# ------------------------------------------------------------------------------------------------
+# Arrays
+# ------------------------------------------------------------------------------------------------
+
+
+def dataset(experiment, scale, records):
+    """Return finished samples as a dataset.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was measured.
+    scale : str
+        ``"quick"`` or ``"paper"``.
+    records : dict of str to Record
+        Finished samples, by the key of their task; those that are not there become NaN, and
+        ``done`` is False for them. Integers and bools become floats where a sample is missing.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions: those of the grid, ``sample``, and those inside a sample.
+    """
+    import xarray
+
+    chosen = experiment.scale(scale)
+    outer = [*chosen.grid, SAMPLE]
+    lengths = [*map(len, chosen.grid.values()), chosen.samples]
+    ordered = [
+        experiment.as_task(scale, point, sample)
+        for point in chosen.points
+        for sample in range(chosen.samples)
+    ]
+    found = [records.get(task.key) for task in ordered]
+    done = np.array([one is not None for one in found])
+    data = {
+        DONE: (outer, done.reshape(lengths), {"long_name": "whether the sample is finished"}),
+    }
+    for name, variable in experiment.variables.items():
+        shape = [len(chosen.coordinates[dim]) for dim in variable.dims]
+        if done.all():
+            values = np.zeros((len(found), *shape), variable.dtype)
+        else:
+            values = np.full((len(found), *shape), np.nan)
+        for place, record in enumerate(found):
+            if record is not None:
+                values[place] = record.values[name]
+        attributes = {"units": variable.units, "long_name": variable.long_name}
+        data[name] = ([*outer, *variable.dims], values.reshape(*lengths, *shape), attributes)
+    coordinates = {
+        name: ([name], _netcdf_array(values), _labels(experiment, name))
+        for name, values in (chosen.grid | chosen.coordinates).items()
+    }
+    attributes = {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "chapter": experiment.chapter,
+        "scale": scale,
+        "version": experiment.version,
+        "definition": experiment.definition(scale),
+        "settings": json.dumps(chosen.settings),
+        "seed": str(experiment.seed),
+        "seeds": _how_seeded(experiment),
+        "samples_done": int(done.sum()),
+        "samples_wanted": chosen.wanted,
+    }
+    return xarray.Dataset(data, coordinates, attributes)
+
+
+def _netcdf_array(values):
+    array = np.array(values)
+    return array.astype(np.int32) if array.dtype.kind in "iu" else array
+
+
+def _labels(experiment, name):
+    axis = experiment.axes.get(name)
+    if axis is None:
+        return {"units": "1", "long_name": name.replace("_", " ")}
+    return {"units": axis.units, "long_name": axis.long_name}
+
+
+def _how_seeded(experiment):
+    """Say in words what `Experiment.seed_sequence` does."""
+    if experiment.paired:
+        return "numpy.random.SeedSequence(seed, spawn_key=(sample,)), shared by all points"
+    return (
+        "numpy.random.SeedSequence(seed, spawn_key=(sample, *words)), words: the first 16 bytes, "
+        "as little-endian integers of 4, of the SHA-256 of the point as JSON with sorted keys"
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Provenance
+# ------------------------------------------------------------------------------------------------
+
+
+def provenance(experiment, scale, records, failures, digest):
+    """Return where an archive comes from: what may differ between two runs.
+
+    No path and no name of a machine is in it.
+
+    Parameters
+    ----------
+    experiment, scale, records
+        As in `dataset`.
+    failures : dict of str to str
+        The error of each sample that failed, by the key of its task.
+    digest : str
+        SHA-256 of the archive.
+
+    Returns
+    -------
+    dict
+        Plain values, for JSON.
+    """
+    ordered = tasks(experiment, scale)
+    found = [records.get(task.key) for task in ordered]
+    done = [one for one in found if one is not None]
+    seconds = [one.seconds for one in done]
+    commit, dirty = git_state()
+    return {
+        "experiment": experiment.name,
+        "scale": scale,
+        "archive_sha256": digest,
+        "samples_done": len(done),
+        "samples_wanted": len(ordered),
+        "samples_failed": {
+            kind: sum(one == kind for one in failures.values())
+            for kind in sorted(set(failures.values()))
+        },
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit,
+        "dirty": dirty,
+        "computed_at_commit": _counts(one.commit for one in done),
+        "computed_on": _counts(one.processor for one in done),
+        "processor": processor(),
+        "versions": versions(),
+        "seconds_total": round(sum(seconds), 3),
+        "seconds_per_sample": {
+            str(task): None if one is None else round(one.seconds, 3)
+            for task, one in zip(ordered, found, strict=True)
+        },
+    }
+
+
+def _counts(values):
+    """Return how often each value comes, in a fixed order."""
+    counted = Counter("unknown" if one is None else one for one in values)
+    return {one: counted[one] for one in sorted(counted)}
+
+
+def versions():
+    """Return the versions of Python and of the packages that compute."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:  # run from its sources
+            import wfmlib
+
+            found[name] = wfmlib.__version__ if name == "wfmlib" else None
+    return found
+
+
+@cache
+def processor():
+    """Return the name of the processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "unknown"
+
+
+def git_state():
+    """Return the commit of the package's sources and whether they differ from it.
+
+    Returns
+    -------
+    tuple of (str or None, bool or None)
+        None and None where the package does not lie in a git checkout that tracks it.
+    """
+    folder = Path(__file__).resolve().parents[1]
+
+    def git(*arguments):
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=20
+        ).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")
+        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", "."))
+    except (OSError, subprocess.SubprocessError):
+        return None, None
+
+
+# ------------------------------------------------------------------------------------------------
+# Files
+# ------------------------------------------------------------------------------------------------
+
+
+def write(experiment, scale, records, failures, folder):
+    """Write an archive and its provenance.
+
+    Returns
+    -------
+    pathlib.Path
+        The archive.
+
+    Raises
+    ------
+    OSError
+        If one of the two cannot be written.
+    """
+    path = archive_path(experiment.name, scale, folder)
+    data = to_bytes(dataset(experiment, scale, records))
+    digest = hashlib.sha256(data).hexdigest()
+    origin = provenance(experiment, scale, records, failures, digest)
+    write_atomically(path, data)
+    text = json.dumps(origin, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(provenance_path(path), text.encode())
+    return path
+
+
+def to_bytes(data):
+    """Return a dataset as a file in netCDF 3."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return bytes(data.to_netcdf(engine="scipy", format="NETCDF3_64BIT"))
+
+
+def read(path):
+    """Return the dataset of an archive, loaded, its file closed.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    DamagedArchiveError
+        If it is not an archive, or not a whole one.
+    """
+    import xarray
+
+    data = Path(path).read_bytes()
+    told = (read_provenance(path) or {}).get("archive_sha256")
+    try:
+        if told not in (None, hashlib.sha256(data).hexdigest()):
+            raise ValueError("its provenance belongs to another file")
+        with xarray.open_dataset(io.BytesIO(data), engine="scipy") as opened:
+            return opened.load()
+    except Exception as error:  # SciPy's reader raises whatever it stumbles over
+        raise DamagedArchiveError(
+            f"{path} is damaged, or is no archive ({error or type(error).__name__}); remove it "
+            "and make it anew"
+        ) from None
+
+
+def is_current(data, experiment, scale):
+    """Say whether an archive was made of an experiment as it is defined now.
+
+    The number of samples may differ: more of them continue the same experiment.
+    """
+    grid = experiment.scale(scale).grid
+    return data.attrs.get("definition") == experiment.definition(scale) and all(
+        name in data.coords and data[name].values.tolist() == values
+        for name, values in grid.items()
+    )
+
+
+def read_provenance(path):
+    """Return the provenance of an archive, None where it has none that can be read."""
+    try:
+        return json.loads(provenance_path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None

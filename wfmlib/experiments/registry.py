@@ -1,0 +1,50 @@
+"""Which experiments there are, and where each is defined."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+
+# Name of each experiment, and the module that defines it: one line each.
+MODULES = {
+    "bp-entropy": "wfmlib.experiments.bp_entropy",
+    "fbp-committee": "wfmlib.experiments.fbp_committee",
+    "fbp-local-entropy": "wfmlib.experiments.fbp_local_entropy",
+    "fbp-perceptron": "wfmlib.experiments.fbp_perceptron",
+    "fbp-perceptron-success": "wfmlib.experiments.fbp_perceptron_success",
+}
+
+
+def names():
+    """Return the names of all experiments, sorted.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(sorted(MODULES))
+
+
+def get(name):
+    """Return the experiment of this name.
+
+    Raises
+    ------
+    TypeError
+        If `name` is not a string.
+    ValueError
+        If there is none; the message names those with a similar name.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}")
+    if name not in MODULES:
+        close = difflib.get_close_matches(name, MODULES, n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise ValueError(
+            f"name must be that of an experiment ({', '.join(names()) or 'there is none'}), "
+            f"got {name!r}{hint}"
+        )
+    experiment = importlib.import_module(MODULES[name]).EXPERIMENT
+    if experiment.name != name:
+        raise ValueError(f"{MODULES[name]} defines {experiment.name!r}, but is listed as {name!r}")
+    return experiment

@@ -1,0 +1,250 @@
+"""Belief propagation: the marginals of all solutions of one instance, and their entropy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from wfmlib import _validate, networks
+from wfmlib.learning.messages import BinaryMessages, SphericalMessages
+from wfmlib.learning.solution import Solution
+from wfmlib.solvers import NotConverged, Report
+from wfmlib.theory.weights import Binary, Spherical
+
+PATIENCE = 2.0  # seconds without a bar
+
+
+@dataclass(frozen=True)
+class BeliefPropagation(Solution):
+    """What message passing found; a `Solution` whose weights are the rounded marginals.
+
+    Attributes
+    ----------
+    entropy : float
+        Nats per weight. Binary weights: the log of the number of solutions. Weights on the
+        sphere: the log of the share of the sphere that is solutions, never positive. With a
+        reference, of the solutions around it.
+    free_entropy : float
+        The same with the energies of the reference and the norm field: the Bethe free entropy,
+        nats per weight, which is stationary in the messages.
+    means, variances : numpy.ndarray
+        Of each weight, in the shape of `weights`.
+    distance : float
+        Mean distance from the reference: ``(1 - overlap) / 2`` for binary weights,
+        ``|w - reference|^2 / 2 N`` on the sphere. NaN without a reference.
+    residual : float
+        The largest change of the messages in the last sweep.
+    sweeps : int
+        The same as `epochs`.
+    messages : dict of numpy.ndarray
+        To start from another time.
+    """
+
+    entropy: float
+    free_entropy: float
+    means: np.ndarray
+    variances: np.ndarray
+    distance: float
+    residual: float
+    messages: dict
+
+    @property
+    def sweeps(self):
+        """How often all messages were renewed."""
+        return self.epochs
+
+
+def belief_propagation(
+    xi,
+    sigma,
+    *,
+    units=1,
+    tree=True,
+    weights=Binary(),
+    reference=None,
+    coupling=0.0,
+    form="exact",
+    output="exact",
+    order="random",
+    damping=0.0,
+    tolerance=1e-6,
+    max_sweeps=1000,
+    messages=None,
+    seed=0,
+    progress=False,
+):
+    """Pass messages between the patterns and the weights of a committee until they settle.
+
+    At the fixed point they hold the marginals of all weight vectors that answer every pattern
+    rightly, drawn uniformly, and the logarithm of their number: exactly on a tree, and up to
+    corrections that vanish with N for random patterns where replica symmetry holds
+    [eq-bp-equations].
+
+    Parameters
+    ----------
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1.
+    sigma : array_like
+        Labels, shape (P,), entries -1 and +1.
+    units : int, optional
+        Number K of hidden units. 1 is the perceptron; an odd number has no ties among the units.
+    tree : bool, optional
+        Whether the units see disjoint parts of the input, N/K entries each, or all of it.
+    weights : theory.Binary or theory.Spherical, optional
+        Weights +-1, or on the sphere: ``|w_k|^2`` is the number of weights of each unit.
+    reference : array_like, optional
+        Weights to be near to, in the shape that the networks take, and
+    coupling : float, optional
+        how strongly: the measure gets a factor ``exp(coupling w . reference)`` for binary
+        weights, ``exp(-coupling |w - reference|^2 / 2)`` on the sphere [eq-bp-reference].
+    form : {"exact", "expanded"}, optional
+        Cavity messages edge by edge, or from an expansion around each unit's whole sum, which is
+        faster and differs by terms that vanish with N.
+    output : {"exact", "gaussian"}, optional
+        How the units' answers are counted: exactly, in O(K^2), or as a Gaussian sum.
+    order : {"random", "parallel"}, optional
+        Pattern after pattern in a fresh random order each sweep, or all at once.
+    damping : float, optional
+        Share of the old message that is kept, from 0 to below 1.
+    tolerance : float, optional
+        On the residual: the root mean square change of the messages of a pattern and unit, the
+        largest of them, and the relative change of the norm field.
+    max_sweeps : int, optional
+        After how many sweeps to stop.
+    messages : dict of numpy.ndarray, optional
+        The messages of another run on patterns of the same shape, to start from.
+    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first messages and the orders.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    BeliefPropagation
+        `converged` says whether the residual fell below the tolerance. Where it did not, all is
+        as the last sweep left it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    NotConverged
+        If a message ceases to be a number: the constraints leave nothing, for example around a
+        reference that is no solution.
+
+    Notes
+    -----
+    P1, App. D 1 and 2, with the corrections that the book states; P3, App. B 3.
+    """
+    engine = prepare(xi, sigma, units, tree, weights, form, output, messages, seed)
+    coupling = _validate.real("coupling", coupling, 0.0)
+    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
+    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
+    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
+    in_place = _validate.choice("order", order, ("random", "parallel")) == "random"
+    if reference is not None:
+        engine.pull(checked_reference(reference, engine), coupling)
+    elif coupling > 0.0:
+        raise ValueError("coupling needs a reference")
+    with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+        history = iterate(engine, damping, in_place, tolerance, max_sweeps, bar)
+    return report(engine, history, tolerance)
+
+
+def prepare(xi, sigma, units, tree, weights, form, output, messages, seed):
+    """Check what describes an instance and return its `Messages`."""
+    xi, sigma = _validate.patterns(xi, sigma)
+    units = _validate.integer("units", units, 1)
+    _validate.choice("tree", tree, (True, False))
+    _validate.member("weights", weights, (Binary, Spherical))
+    expanded = _validate.choice("form", form, ("exact", "expanded")) == "expanded"
+    gaussian = _validate.choice("output", output, ("exact", "gaussian")) == "gaussian"
+    if tree and xi.shape[1] % units:
+        raise ValueError(
+            f"units must divide the number of columns of xi, got {units} and {xi.shape[1]}"
+        )
+    kind = BinaryMessages if isinstance(weights, Binary) else SphericalMessages
+    engine = kind(
+        xi * sigma[:, None], units, bool(tree), expanded, gaussian, _validate.generator(seed)
+    )
+    if messages is not None:
+        engine.load(messages)
+    return engine
+
+
+def checked_reference(reference, engine):
+    """Return a reference as (K, M) after checking its shape."""
+    reference = _validate.reals("reference", reference)
+    units, width = engine.shape
+    allowed = [(units, width)] + [(width,)] * (units == 1)
+    if reference.shape not in allowed or not np.all(np.isfinite(reference)):
+        raise ValueError(
+            f"reference must hold finite weights of shape {' or '.join(map(str, allowed))}, "
+            f"got shape {reference.shape}"
+        )
+    return reference.reshape(units, width)
+
+
+def iterate(engine, damping, in_place, tolerance, max_sweeps, bar):
+    """Sweep until the residual is below the tolerance; return the residuals."""
+    residuals = []
+    while len(residuals) < max_sweeps:
+        residuals.append(engine.sweep(damping=damping, in_place=in_place))
+        bar.update()
+        if not math.isfinite(residuals[-1]):
+            message = f"a message was not a number in sweep {len(residuals)}"
+            raise NotConverged(Report(False, math.inf, len(residuals), message), residuals)
+        if residuals[-1] <= tolerance:
+            break
+    return np.array(residuals)
+
+
+def report(engine, residuals, tolerance):
+    """Return the `BeliefPropagation` of messages that have settled, or not."""
+    means = engine.means()
+    weights = rounded(means, engine)
+    entropy, free_entropy = engine.entropy(), engine.free_entropy()
+    if not math.isfinite(entropy):
+        message = "the entropy is not a number"
+        raise NotConverged(Report(False, math.inf, len(residuals), message), residuals)
+    shape = weights.shape
+    return BeliefPropagation(
+        weights=weights,
+        errors=count_errors(weights, engine),
+        converged=bool(residuals[-1] <= tolerance),
+        epochs=len(residuals),
+        history={"residual": residuals},
+        entropy=entropy,
+        free_entropy=free_entropy,
+        means=means.reshape(shape),
+        variances=np.array(engine.variances()).reshape(shape),
+        distance=engine.distance() if np.any(engine.reference) else math.nan,
+        residual=float(residuals[-1]),
+        messages=engine.arrays(),
+    )
+
+
+def rounded(means, engine):
+    """Return the weights that means stand for: their signs, or their direction in each unit."""
+    if isinstance(engine, BinaryMessages):
+        weights = np.where(means < 0.0, -1, 1).astype(np.int8)
+    else:
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        weights = means * (math.sqrt(means.shape[1]) / np.maximum(lengths, 1e-300))
+    return weights[0] if len(weights) == 1 else weights
+
+
+def count_errors(weights, engine):
+    """Return the number of patterns that the network with these weights answers wrongly."""
+    right = np.ones(len(engine.xi), dtype=np.int8)  # labels are multiplied into the patterns
+    return network(weights, engine.tree).errors(engine.xi, right)
+
+
+def network(weights, tree):
+    """Return the network that has these weights."""
+    if weights.ndim == 1:
+        return networks.Perceptron(weights)
+    return networks.TreeCommittee(weights) if tree else networks.Committee(weights)

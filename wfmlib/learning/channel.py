@@ -1,0 +1,107 @@
+"""What one threshold unit says of one of its weights: the Gaussian step of message passing.
+
+Seen from weight i, the sum over the other weights of a unit is nearly Gaussian, with the mean c_i
+and the variance v_i of their cavity distributions. Let A and B be the probabilities that the rest
+of the network wants this unit at +1 and at -1 (1 and 0 for a perceptron). The weight w_i of a
+pattern entry xi_i = +-1 then has the likelihood Z((c_i + xi_i w_i) / sqrt v_i) with
+
+    Z(x) = A H(-x) + B H(x).
+
+All that is ever needed is the logarithm of Z and its slope g = Z'/Z [eq-bp-slope].
+
+An error function and an exponential per edge are too dear. Within one pattern and unit the
+arguments x_i lie close together, around x_0 = c / sqrt v of the whole sum, and g satisfies
+g' = -(x g + g^2) whatever A and B are: the coefficients of its power series in d = x - x_0 follow
+from g(x_0) by a recurrence [eq-bp-series]. `reach` says how far the series may be trusted; where
+an edge lies beyond, the caller evaluates `slope` there.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from wfmlib.gaussian import LOG_SQRT_2PI, _density, _gap, _tail
+
+DEGREE = 12  # of the power series of the slope
+TOLERANCE = 1e-10  # of what is left out, relative to 1 + |slope|
+CELL = 0.5  # width of a cell of a table; zeros of Z keep about 2 off the real axis
+WIDEST = 16.0  # range of a table
+
+# Loops over the edges of one unit are kept short, with few arrays each: LLVM turns a loop into
+# vector instructions only if it needs no more than eight checks that two arrays do not overlap.
+# They may assume that there is no NaN: their callers look for it.
+fast = njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"}
+)
+exact = njit(cache=True, nogil=True, error_model="numpy")
+
+
+@exact
+def slope(x, plus, minus):
+    """Return ``d ln Z / dx`` at x, for ``plus >= minus >= 0``, not both 0."""
+    if x >= 0.0:
+        tail = _tail(x)
+        return (plus - minus) * _density(x) / (plus * (1.0 - tail) + minus * tail)
+    inverse_mills = -x + _gap(-x)  # G(x) / H(-x): stays finite where both underflow
+    if minus == 0.0:
+        return inverse_mills
+    return (plus - minus) / (plus / inverse_mills + minus * (1.0 - _tail(-x)) / _density(x))
+
+
+@exact
+def log_weight(x, plus, minus):
+    """Return ``ln Z`` at x."""
+    if x >= 0.0:
+        tail = _tail(x)
+        return math.log(plus) + math.log1p((minus / plus - 1.0) * tail)
+    if minus == 0.0:
+        return math.log(plus) - 0.5 * x * x - LOG_SQRT_2PI - math.log(-x + _gap(-x))
+    tail = _tail(-x)
+    return math.log(plus * tail + minus * (1.0 - tail))
+
+
+@exact
+def series(x, plus, minus, coefficients):
+    """Fill in the coefficients of the slope's power series around x."""
+    coefficients[0] = slope(x, plus, minus)
+    for n in range(DEGREE):
+        total = x * coefficients[n]
+        if n > 0:
+            total += coefficients[n - 1]
+        for j in range(n + 1):
+            total += coefficients[j] * coefficients[n - j]
+        coefficients[n + 1] = -total / (n + 1)
+
+
+@exact
+def within_reach(coefficients, distance):
+    """Return whether the series holds its tolerance up to `distance` from its centre."""
+    last = abs(coefficients[DEGREE]) * distance + abs(coefficients[DEGREE - 1])
+    left_out = last * distance ** (DEGREE - 1)
+    return left_out <= TOLERANCE * (1.0 + abs(coefficients[0]))
+
+
+@exact
+def tabulate(center, distance, plus, minus, logs, slopes):
+    """Cover the arguments up to `distance` around `center` by cells with a series each.
+
+    `logs`, shape (cells,), is filled with ln Z at the cells' centres, ``low + (j + 1/2) CELL``,
+    and `slopes`, shape (cells, DEGREE + 1), with the series there. Returns ``low``.
+    """
+    low = center - distance
+    for j in range(int(2.0 * distance / CELL) + 1):
+        x = low + (j + 0.5) * CELL
+        logs[j] = log_weight(x, plus, minus)
+        series(x, plus, minus, slopes[j])
+    return low
+
+
+@exact
+def distance_bound(c, v, largest_shift, largest_spread):
+    """Return a bound on ``|(c - shift) / sqrt(v - spread) - c / sqrt v|`` over a unit's edges."""
+    rest = v - largest_spread
+    if rest <= 0.5 * v:
+        return math.inf
+    return (largest_shift + abs(c) * (1.0 - math.sqrt(rest / v))) / math.sqrt(rest)

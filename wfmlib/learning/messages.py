@@ -1,0 +1,355 @@
+"""The messages on a committee's factor graph, and what one sweep does to them.
+
+`SphericalMessages` and `BinaryMessages` hold the same things under the same names, so that
+`belief_propagation` and `focusing_bp` are written once: the patterns, the messages from patterns
+to weights, and two fields that do not come from patterns: the pull towards a reference, and the
+star's (the other replicas, acting through their centre).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from wfmlib.learning import binary_messages, spherical_messages
+
+START = 0.1  # standard deviation of a weight's field at the start, which breaks its symmetry
+MOST_FIELD = 300.0  # of a binary weight: exp(2 field) stays finite
+UNIFORM_SPHERE = 0.5 * math.log(2.0 * math.pi * math.e)  # log-volume of the sphere, per weight
+
+
+class Messages(ABC):
+    """Messages for `P` patterns and `K` units of `M` weights each.
+
+    Parameters
+    ----------
+    xi : numpy.ndarray
+        Patterns times labels, shape (P, N), int8.
+    units : int
+    tree : bool
+        Whether the units see disjoint parts of the input, or all of it.
+    expanded, gaussian : bool
+        The form of the messages, and of the output node.
+    rng : numpy.random.Generator
+        For the first messages and the orders.
+    """
+
+    def __init__(self, xi, units, tree, expanded, gaussian, rng):
+        self.xi = xi
+        self.tree = tree
+        self.expanded = expanded
+        self.gaussian = gaussian
+        self.rng = rng
+        width = xi.shape[1] // units if tree else xi.shape[1]
+        self.shape = (units, width)
+        self.starts = np.arange(units) * (width if tree else 0)
+        self.reference = np.zeros(self.shape)
+        self.coupling = 0.0
+
+    def pull(self, reference, coupling):
+        """Draw the weights to a reference, shape (K, M), with a strength."""
+        self.reference = np.asarray(reference, dtype=float).reshape(self.shape)
+        self.coupling = float(coupling)
+        self._refresh()
+
+    def sweep(self, *, damping, in_place):
+        """Renew all messages in a fresh random order, and the fields; return the residual."""
+        order = self.rng.permutation(len(self.xi)) if in_place else np.arange(len(self.xi))
+        residual = self._sweep(order, 1.0 - damping, float(in_place))
+        return max(residual, self._refresh()) if residual < math.inf else residual
+
+    def _first(self, shape):
+        """Return small random messages for a start."""
+        return self.rng.standard_normal(shape) * (START / math.sqrt(len(self.xi)))
+
+    @abstractmethod
+    def _sweep(self, order, keep, in_place):
+        """Renew all messages; return the largest change."""
+
+    @abstractmethod
+    def _refresh(self):
+        """Renew the fields that do not come from patterns; return their largest change."""
+
+    @abstractmethod
+    def arrays(self):
+        """Return the messages' arrays, to start from another time."""
+
+    @abstractmethod
+    def means(self):
+        """Return the weights' means, shape (K, M)."""
+
+    @abstractmethod
+    def variances(self):
+        """Return the weights' variances, shape (K, M)."""
+
+    @abstractmethod
+    def free_entropy(self):
+        """Return the Bethe free entropy per weight, with the fields."""
+
+    @abstractmethod
+    def entropy(self):
+        """Return the entropy per weight: the free entropy without the fields' energy."""
+
+
+class SphericalMessages(Messages):
+    """Gaussian messages ``exp(U w - V w^2 / 2)`` to weights on the sphere (P1 App. D).
+
+    The norm field ``chi``, one number per unit, holds ``<|w_k|^2> = M`` [eq-bp-norm].
+    """
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        patterns, (units, width) = len(self.xi), self.shape
+        several = 1 if self.expanded else width
+        self.U = self._first((patterns, units, width))
+        self.V = np.zeros((patterns, units, several))
+        self.sum_U = self.U.sum(axis=0)
+        self.sum_V = np.zeros((units, several))
+        self.chi = np.ones((units, 1))
+        self.star = None
+        self._refresh()
+
+    def load(self, arrays):
+        """Take over the messages of another time."""
+        self.U[:], self.chi[:] = arrays["U"], arrays["chi"]
+        several = self.V.shape[-1]
+        V = arrays["V"]
+        self.V[:] = V if V.shape[-1] == several else V.mean(axis=-1, keepdims=True)
+        self.sum_U, self.sum_V = self.U.sum(axis=0), self.V.sum(axis=0)
+        self._refresh()
+
+    def arrays(self):
+        """Return the messages' arrays, to start from another time."""
+        return {"U": self.U.copy(), "V": self.V.copy(), "chi": self.chi.copy()}
+
+    def focus(self, coupling, replicas):
+        """Couple the weights to the centre of `replicas` copies of the network."""
+        if self.star is None:
+            self.star = Star(self.shape, self.sum_V.shape)
+        self.star.coupling, self.star.replicas = float(coupling), float(replicas)
+        self._refresh()
+
+    def means(self):
+        """Return the weights' means, shape (K, M)."""
+        return self.mu / self.zeta
+
+    def variances(self):
+        """Return the weights' variances, shape (K, M)."""
+        return np.broadcast_to(1.0 / self.zeta, self.shape)
+
+    def center(self):
+        """Return the mean of the centre that `focus` couples to, shape (K, M)."""
+        return self.star.means
+
+    def distance(self):
+        """Return ``<|w - reference|^2> / 2 N`` (P1 (D32))."""
+        return 0.5 * float(np.mean(self.variances() + (self.means() - self.reference) ** 2))
+
+    def free_entropy(self):
+        """Return the Bethe free entropy per weight, with the fields (P1 (D24)-(D27))."""
+        patterns, edges = spherical_messages.pattern_and_edge_terms(
+            self.xi, self.starts, self.U, self.V, self.mu, self.zeta, self.gaussian
+        )
+        weights = np.sum(0.5 * np.log(2.0 * np.pi / self.zeta) + 0.5 * self.mu**2 / self.zeta
+                         + np.zeros(self.shape))  # fmt: skip
+        pull = 0.5 * self.coupling * np.sum(self.reference**2)
+        return float(patterns + weights - edges - pull) / self.mu.size
+
+    def entropy(self):
+        """Return the log of the solutions' share of the sphere, per weight (P1 (D28), (D33))."""
+        fields = 0.5 * float(np.mean(self.chi)) + self.coupling * self.distance()
+        return self.free_entropy() + fields - UNIFORM_SPHERE
+
+    def _sweep(self, order, keep, in_place):
+        arrays = (self.U, self.V, self.mu, self.zeta, self.sum_U, self.sum_V)
+        if self.expanded:  # V, zeta and the sum of V are one number for all weights of a unit
+            arrays = tuple(one[..., 0] if one.shape[-1] == 1 else one for one in arrays)
+        sweep = spherical_messages.sweep_expanded if self.expanded else spherical_messages.sweep
+        return sweep(order, self.xi, self.starts, *arrays, keep, in_place, self.gaussian)
+
+    def _refresh(self):
+        mu = self.sum_U + self.coupling * self.reference
+        zeta = self.sum_V + self.coupling
+        if self.star is not None:
+            self.star.renew(mu, zeta + self.chi)
+            mu, zeta = mu + self.star.U, zeta + self.star.V
+        before = self.chi
+        whole = np.ascontiguousarray(np.broadcast_to(zeta, self.shape))
+        chi = [spherical_messages.norm_field(mu[k], whole[k]) for k in range(len(mu))]
+        self.chi = np.array(chi)[:, None]
+        self.mu, self.zeta = mu, zeta + self.chi
+        change = np.max(np.abs(self.chi - before) / (1.0 + np.abs(before)))
+        return float(change) if np.isfinite(change) else math.inf
+
+
+class Star:
+    """The field that y - 1 replicas exert through a common centre (P1 (D34)) [eq-fbp-spherical].
+
+    Attributes
+    ----------
+    U, V : numpy.ndarray
+        The field ``exp(U w - V w^2 / 2)``.
+    means : numpy.ndarray
+        Means of the centre, whose own norm field holds them to the sphere with their variances.
+    """
+
+    def __init__(self, shape, precision_shape):
+        self.U, self.V = np.zeros(shape), np.zeros(precision_shape)
+        self.means = np.zeros(shape)
+        self.coupling, self.replicas = 0.0, 1.0
+
+    def renew(self, mu, zeta):
+        """Renew the field from the weights' natural parameters without it."""
+        strength, y = self.coupling, self.replicas
+        zeta = np.maximum(zeta, spherical_messages.LEAST_PRECISION)
+        share = strength / (zeta + strength)
+        V, U = zeta * share, mu * share
+        precisions = np.ascontiguousarray(np.broadcast_to(y * V, U.shape))
+        chi = [spherical_messages.norm_field(y * U[k], precisions[k]) for k in range(len(U))]
+        chi = np.array(chi)[:, None]
+        self.means = y * U / (y * V + chi)
+        others = np.maximum((y - 1.0) * V + chi, (LEAST_SHARE - 1.0) * strength)
+        share = strength / (others + strength)
+        self.U, self.V = (y - 1.0) * U * share, others * share
+
+
+LEAST_SHARE = 1e-3  # of the coupling that is left where the centre's norm field is negative
+
+
+class BinaryMessages(Messages):
+    """Messages to binary weights: ``1 + t w`` in the exact form, ``exp(u w)`` in the expanded."""
+
+    RENEWAL = 32  # sweeps after which the fields are summed up again from the messages
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.messages = self._first((len(self.xi), *self.shape))
+        self.star = None
+        self._since = 0
+        self._field = np.zeros(self.shape)  # from the reference and the star
+        self._sum_up()
+        self._refresh()
+
+    def load(self, arrays):
+        """Take over the messages of another time."""
+        self.messages[:] = arrays["u"] if self.expanded else np.tanh(arrays["u"])
+        self._sum_up()
+
+    def arrays(self):
+        """Return the messages' arrays, to start from another time."""
+        u = self.messages.copy() if self.expanded else np.arctanh(self.messages)
+        return {"u": u}
+
+    def focus(self, coupling, replicas):
+        """Couple the weights to the centre of `replicas` copies of the network."""
+        if self.star is None:
+            self.star = BinaryStar(self.shape)
+        self.star.coupling, self.star.replicas = float(coupling), float(replicas)
+        self._refresh()
+
+    @property
+    def fields(self):
+        """The weights' fields, ``arctanh`` of their means, shape (K, M)."""
+        return self.h if self.expanded else -0.5 * np.log(self.odds)
+
+    def means(self):
+        """Return the weights' means, shape (K, M)."""
+        return np.tanh(self.fields)
+
+    def variances(self):
+        """Return the weights' variances, shape (K, M)."""
+        return np.cosh(np.clip(self.fields, -MOST_FIELD, MOST_FIELD)) ** -2.0
+
+    def center(self):
+        """Return the means of the centre that `focus` couples to, shape (K, M)."""
+        return self.star.means
+
+    def distance(self):
+        """Return ``(1 - overlap with the reference) / 2``."""
+        return 0.5 * (1.0 - float(np.mean(self.reference * self.means())))
+
+    def free_entropy(self):
+        """Return the Bethe free entropy per weight, with the fields."""
+        h = self.fields
+        t = np.tanh(self.messages) if self.expanded else self.messages
+        patterns, edges = binary_messages.pattern_and_edge_terms(
+            self.xi, self.starts, t, np.exp(-2.0 * h), self.gaussian
+        )
+        weights = np.sum(np.logaddexp(h, -h)) + 0.5 * np.sum(np.log1p(-(t**2)))
+        return float(patterns + weights - edges) / h.size
+
+    def entropy(self):
+        """Return the log of the number of solutions, per weight."""
+        return self.free_entropy() - self.coupling * float(np.mean(self.reference * self.means()))
+
+    def _sweep(self, order, keep, in_place):
+        self._since += 1
+        if self._since >= self.RENEWAL:
+            self._sum_up()
+        if self.expanded:
+            residual = binary_messages.sweep_expanded(
+                order, self.xi, self.starts, self.messages, self.h, self.m, keep, in_place,
+                self.gaussian,
+            )  # fmt: skip
+            self.m = np.tanh(self.h)
+            return residual
+        renewed = self.odds.copy()
+        residual = binary_messages.sweep(
+            order, self.xi, self.starts, self.messages, self.odds, renewed, keep, in_place,
+            self.gaussian,
+        )  # fmt: skip
+        self._set(-0.5 * np.log(renewed))
+        return residual
+
+    def _refresh(self):
+        before = self._field
+        field = self.coupling * self.reference
+        change = 0.0
+        if self.star is not None:
+            was = np.tanh(self.star.u)
+            self.star.renew(self.fields - (before - field))
+            field = field + self.star.u
+            change = float(np.max(np.abs(np.tanh(self.star.u) - was)))
+        self._set(self.fields + (field - before))
+        self._field = field
+        return change if np.all(np.isfinite(field)) else math.inf
+
+    def _sum_up(self):
+        """Sum the fields up from the messages: what the sweeps have rounded goes."""
+        self._since = 0
+        u = self.messages if self.expanded else np.arctanh(self.messages)
+        self._set(u.sum(axis=0) + self._field)
+
+    def _set(self, fields):
+        fields = np.clip(fields, -MOST_FIELD, MOST_FIELD)
+        if self.expanded:
+            self.h, self.m = fields, np.tanh(fields)
+        else:
+            self.odds = np.exp(-2.0 * fields)
+
+
+class BinaryStar:
+    """The field that y - 1 replicas exert through a common centre [eq-fbp-binary].
+
+    With f(h) = arctanh(tanh(gamma) tanh(h)), what a field becomes on its way through a coupling
+    gamma, it is ``u = f((y - 1) f(h))`` (Baldassi et al. 2016).
+    """
+
+    def __init__(self, shape):
+        self.u = np.zeros(shape)
+        self.means = np.zeros(shape)
+        self.coupling, self.replicas = 0.0, 1.0
+
+    def renew(self, h):
+        """Renew the field from the weights' fields without it."""
+        through = _through(h, self.coupling)
+        self.means = np.tanh(self.replicas * through)
+        self.u = _through((self.replicas - 1.0) * through, self.coupling)
+
+
+def _through(h, coupling):
+    """Return ``arctanh(tanh(coupling) tanh(h))``, without forming either tanh."""
+    return 0.5 * (np.logaddexp(h + coupling, -h - coupling)
+                  - np.logaddexp(h - coupling, coupling - h))  # fmt: skip
