@@ -417,8 +417,12 @@ def test_what_is_not_offered():
             machine.pattern_averages(0.3, 0.3, 0.4, 0.1, 2)
     with pytest.raises(ValueError, match="margin must be 0"):
         SignCommittee().limit_averages(0.6, 0.1, 0.1)
-    for wrong in (0.5, 2.5, 51, math.inf):
-        with pytest.raises(ValueError, match="replicas must be an integer"):
+    for wrong in (0.5, math.inf, math.nan):
+        with pytest.raises(ValueError, match="replicas must be from 1 to 50"):
             Parity(2).pattern_averages(0.3, 0.3, 0.4, 0.0, wrong)
+    with pytest.raises(ValueError, match="replicas must be from 1 to 50"):
+        Parity(4).pattern_averages(0.3, 0.3, 0.4, 0.0, 50.5)
+    with pytest.raises(ValueError, match="margin must be 0"):
+        Parity(2).limit_averages(0.6, 0.1, 0.1)
     with pytest.raises(ValueError, match="replicas must be finite"):
-        Parity(2).limit_averages(0.6, 0.1, 0.0)
+        Parity(4).limit_averages(0.6, 0.1, 0.0)

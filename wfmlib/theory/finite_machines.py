@@ -13,16 +13,24 @@ Loads count patterns per weight, and the K units share the N weights. Each unit 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from wfmlib import _validate
-from wfmlib.theory import committee_of_three, committee_powers, parity
+from wfmlib.theory import (
+    committee_of_three,
+    committee_powers,
+    parity,
+    parity_limit,
+    parity_replicas,
+)
 from wfmlib.theory.activations import EffectiveOverlap, _Activation
 
 __all__ = ["Parity", "SignCommittee"]
 
 
 MOST_POWERS = 50  # replicas for which powers are expanded
+MOST_LIMIT_UNITS = 3  # of a parity machine with more replicas than that, or infinitely many
 
 
 class _Machine(_Activation):
@@ -149,7 +157,8 @@ class Parity(_Machine):
 
     Notes
     -----
-    Solved for an integer number of replicas from 1 to 50.
+    Solved for any number of replicas from 1 to 50, an integer or not; with two or three units for
+    any number, and infinitely many.
 
     Source: P1, Sec. II.E and appendix C1.
     """
@@ -168,8 +177,8 @@ class Parity(_Machine):
             Overlap between groups, ``q1 - q0`` and ``1 - q1``.
         kappa : float
             Margin: 0.
-        m : int
-            Replicas in a group, an integer from 1 to 50.
+        m : float
+            Replicas in a group, at least 1; with more than three units at most 50.
 
         Returns
         -------
@@ -181,25 +190,58 @@ class Parity(_Machine):
         ------
         ValueError
             If `kappa` is not 0, or m not such a number.
+        wfmlib.solvers.NotConverged
+            For more than 50 replicas, if ``m (q1 - q0)`` is above ``25 q1`` and q0 is not 0.
 
         Notes
         -----
-        Relative errors with two or three units: below 2e-5, of the term 1e-7, where q0 is at most
-        5 times the difference; at q0 = 0.9 and q1 = 0.98 up to 1e-4, of the term 2e-7. With five,
-        3e-4 and 1e-6, and 1e-2 and 5e-5.
+        Integer m to 50, with two or three units: relative errors below 2e-5, of the term 1e-7,
+        where q0 is at most 5 times the difference. Where groups are narrow and overlaps large
+        the grid of shared fields misses the ridges on which it changes which unit a group moves:
+        at q1 = 0.9, 50 replicas and ``m (q1 - q0) = 0.3`` errors of 1e-2 in `common`, 5e-5 in the
+        term with two units (three: 3e-2, 3e-4), and `spread` may be a large part off. With five
+        units 3e-4 and 1e-6, and, at q0 = 0.9 and q1 = 0.98, 1e-2 and 5e-5.
+
+        Other m to 50 (`parity_replicas`): beside the errors of integers, of the term 1e-4 between
+        one and two replicas, 1e-5 between two and three, 3e-6 above. More than 50: of the term
+        1e-4, mostly.
         """
         _no_margin(kappa)
-        if not (1.0 <= m <= MOST_POWERS and float(m).is_integer()):
+        most = math.inf if self.units <= MOST_LIMIT_UNITS else MOST_POWERS
+        if not 1.0 <= m <= most or m == math.inf:
             raise ValueError(
-                f"replicas must be an integer from 1 to 50 for a parity machine, got {m}"
+                "replicas must be from 1 to 50 for a parity machine of more than "
+                f"{MOST_LIMIT_UNITS} units, and at least 1 and finite for others, got {m}"
             )
-        return parity.pattern_averages(self.units, q0, difference, complement, int(m))
+        if m <= MOST_POWERS and float(m).is_integer():
+            return parity.pattern_averages(self.units, q0, difference, complement, int(m))
+        return parity_replicas.pattern_averages(self.units, q0, difference, complement, m)
 
     def limit_averages(self, q1, spread, kappa):
-        """Refuse: infinitely many replicas are not solved for parity machines.
+        """Return what a pattern contributes with infinitely many replicas  [eq-ld-infinite].
+
+        Parameters
+        ----------
+        q1 : float
+            Overlap, above 0 and below 1.
+        spread : float
+            ``d0 = y (q1 - q0)``, positive.
+        kappa : float
+            Margin: 0.
+
+        Returns
+        -------
+        infinite_replicas.Limit
 
         Raises
         ------
         ValueError
+            If `kappa` is not 0, or there are more than three units.
         """
-        raise ValueError("replicas must be finite for a parity machine: an integer from 1 to 50")
+        _no_margin(kappa)
+        if self.units > MOST_LIMIT_UNITS:
+            raise ValueError(
+                f"replicas must be finite for a parity machine of more than {MOST_LIMIT_UNITS} "
+                f"units, got {self.units} units"
+            )
+        return parity_limit.limit_averages(self.units, q1, spread)

@@ -21,7 +21,7 @@ from wfmlib.theory import typical
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
 from wfmlib.theory.constraints import Margin
-from wfmlib.theory.finite_machines import Parity, SignCommittee
+from wfmlib.theory.finite_machines import MOST_LIMIT_UNITS, MOST_POWERS, Parity, SignCommittee
 from wfmlib.theory.flat_slope import first_flat_load
 from wfmlib.theory.real_replicas import Free, saddle, unbroken_load
 from wfmlib.theory.weights import Binary, Spherical
@@ -133,7 +133,7 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     activation : Perceptron, Sign, ReLU or Activation, SignCommittee or Parity
     replicas : float
         Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
-        necessarily an integer; or ``math.inf``. For Parity an integer up to 50.
+        necessarily an integer; or ``math.inf``. For Parity of more than three units up to 50.
     margin : float
         Raw stability that every pattern must exceed, from -2 to 1e4 times the activation's
         `scale`; 0 for finite machines.
@@ -539,11 +539,13 @@ def _checked_overlap(overlap):
 def _checked_replicas(replicas, activation=None):
     if type(replicas) is np.ndarray and replicas.ndim == 0:
         replicas = replicas.item()
-    if isinstance(replicas, (float, np.floating)) and replicas == math.inf:
-        if isinstance(activation, Parity):
-            raise ValueError(f"replicas must be finite for {activation!r}, got {replicas}")
-        return math.inf
-    replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
-    if isinstance(activation, Parity) and (replicas != int(replicas) or replicas > 50.0):
-        raise ValueError(f"replicas must be 1, 2, ..., 50 for {activation!r}, got {replicas:g}")
-    return replicas
+    infinite = isinstance(replicas, (float, np.floating)) and replicas == math.inf
+    if not infinite:
+        replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
+    small = not isinstance(activation, Parity) or activation.units <= MOST_LIMIT_UNITS
+    if replicas > MOST_POWERS and not small:
+        raise ValueError(
+            f"replicas must be from 1 to {MOST_POWERS} for {activation!r} (more, and infinitely "
+            f"many, with up to {MOST_LIMIT_UNITS} units), got {replicas:g}"
+        )
+    return math.inf if infinite else replicas

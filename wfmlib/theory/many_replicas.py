@@ -75,6 +75,8 @@ def weight_averages(width, split, m, rule):
     features[0] = 0.0, 1.0 / max((1.0 + m) * width, 0.5)
     common = spread = complement = term = information = 0.0
     x, outer = gaussian.fill_grid(features, 0.0, LIMIT, rule)
+    if width == 0.0:  # nothing depends on x
+        x, outer = x[:1], np.full(1, 0.5)
     for i in range(len(x)):
         bias = width * x[i]
         best, field = _magnetisation(bias, pull, bias + pull)

@@ -34,11 +34,12 @@ from wfmlib.theory.unit_moments import NEGLIGIBLE, log_sum, moments, shared_grid
 
 LEAST = 1e-13  # shared fields of a smaller weight are left out
 CANCELLED = 1e-7  # where alternating sums are smaller, logarithms are taken
-ACCURACY = 0.6  # of the shared fields' grid: its step in units of the narrowest structure
-SHORTEST = {2: 0.1, 3: 0.1, 4: 0.15, 5: 0.25, 6: 0.3}  # step, by the number of units
+# of the shared fields' grid, by the number of units: its step in units of the narrowest structure,
+ACCURACY = {2: 0.3, 3: 0.6, 4: 0.6, 5: 0.6, 6: 0.6}
+SHORTEST = {2: 0.06, 3: 0.1, 4: 0.15, 5: 0.25, 6: 0.3}  # and the least step
 
 
-def pattern_averages(units, q0, difference, complement, m, accuracy=ACCURACY):
+def pattern_averages(units, q0, difference, complement, m, most=None, accuracy=None):
     """Return what a pattern contributes with m replicas, as in `broken_symmetry.Grouped`.
 
     Parameters
@@ -48,8 +49,10 @@ def pattern_averages(units, q0, difference, complement, m, accuracy=ACCURACY):
         Overlap between groups, ``q1 - q0``, ``1 - q1``.
     m : int
         Number of replicas.
+    most : int, optional
+        Number of replicas for which the grid of shared fields is made, by default m.
     accuracy : float, optional
-        As `unit_moments.shared_grid`.
+        As `unit_moments.shared_grid`, by default from `ACCURACY`.
 
     Returns
     -------
@@ -59,7 +62,8 @@ def pattern_averages(units, q0, difference, complement, m, accuracy=ACCURACY):
     root, width = math.sqrt(q0 / complement), math.sqrt(difference / complement)
     node, weight = np.zeros(1), np.ones(1)
     if q0 > 0.0:
-        node, weight = shared_grid(root, width, m, accuracy, SHORTEST[units])
+        accuracy = accuracy or ACCURACY[units]
+        node, weight = shared_grid(root, width, most or m, accuracy, SHORTEST[units])
         half = len(node) // 2
         node, weight = node[half:], 2.0 * weight[half:]
         weight[0] *= 0.5

@@ -11,7 +11,8 @@ free entropy in q0 is ``(y / 2) q0_hat (1 - alpha / load)``: where load increase
 minimum, as it must be. At q0 = q1 load is the one at which q1 is the replica-symmetric overlap,
 and it vanishes with q0: a minimum exists where q1 is larger than the replica-symmetric overlap at
 alpha. There the groups dissolve. Of a parity machine load does not vanish with q0, and q0 = 0 is a
-stationary point of its own: of all minima the lowest is taken.
+stationary point of its own: of all minima the lowest is taken. With infinitely many replicas load
+vanishes there too, and there is one minimum.
 """
 
 from __future__ import annotations
@@ -22,15 +23,19 @@ from functools import lru_cache
 import numpy as np
 from scipy import optimize, special
 
+from wfmlib import gaussian
 from wfmlib.solvers import NotConverged, Report, first_root
 from wfmlib.theory import infinite_replicas
-from wfmlib.theory.broken_symmetry import Broken, _binary, _spherical
-from wfmlib.theory.finite_machines import Parity
+from wfmlib.theory.broken_symmetry import Broken, _binary, _pattern_averages, _spherical
+from wfmlib.theory.finite_machines import MOST_POWERS, Parity
+from wfmlib.theory.many_replicas import weight_averages
 from wfmlib.theory.weights import Binary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
 PLACES = (-300.0, 25.0)
 FINE = 1e-13  # to which logarithms of load and overlap are met, or else of their unknowns
+COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
+CLOSEST = 10.0  # place up to which coarse panels tell groups apart
 
 
 class Finite:
@@ -48,6 +53,9 @@ class Finite:
         y, finite and positive.
     axes : tuple
         Weights, activation, constraint.
+    split : float, optional
+        Of the conjugates, for binary weights: for others to judge whether q1 is right. Otherwise
+        it is solved for.
 
     Attributes
     ----------
@@ -61,8 +69,10 @@ class Finite:
         What a pattern contributes to the free entropy.
     """
 
-    def __init__(self, overlap, place, replicas, axes):
-        if axes[0].discrete:
+    def __init__(self, overlap, place, replicas, axes, split=None):
+        if split is not None:
+            q0_hat = _unbroken_hat(overlap) * special.expit(place)
+        elif axes[0].discrete:
             q0_hat, split = _binary_conjugates(overlap, place, replicas)
         else:
             complement, q0 = 1.0 - overlap, overlap * special.expit(place)
@@ -205,8 +215,14 @@ def saddle(overlap, alpha, replicas, axes, start=None):
             seen[place] = make(place)
         return math.log(seen[place].load / alpha)
 
-    if isinstance(axes[1], Parity):
+    if axes[0].discrete and replicas < math.inf and not hasattr(axes[1], "pattern_averages"):
+        found = _joint_saddle(overlap, alpha, replicas, axes, start)
+        if found is not None:
+            return found
+    if isinstance(axes[1], Parity) and replicas <= MOST_POWERS:
         place = _lowest(excess, seen, alpha)
+    elif isinstance(axes[1], Parity) and replicas < math.inf:
+        place = _highest(excess, seen, alpha, replicas, make)
     else:
         place = _single(excess, start, overlap, alpha, seen)
     if place == -math.inf:
@@ -287,6 +303,106 @@ def _lowest(excess, seen, alpha):
         message = "no saddle point: overlap must be above the replica-symmetric overlap"
         raise NotConverged(Report(False, abs(values[0]), len(seen), message), places[0])
     return min(minima, key=height)
+
+
+# ------------------------------------------------------------------------------------------------
+# Both equations of binary weights at once
+# ------------------------------------------------------------------------------------------------
+
+
+def _joint_saddle(overlap, alpha, replicas, axes, place):
+    """Return what `saddle` does, or None where this shorter way does not lead there.
+
+    The unknowns are the place and the logarithm of the split. Newton's method on coarse panels
+    comes close, and finds how both equations change; a few steps with all digits do the rest.
+    """
+    if place is None or place == -math.inf:  # a group exerts a force of order 1, a member 1 / y
+        place = min(math.log(alpha / replicas**2 / _unbroken_hat(overlap)), 0.0)
+    log_split = math.log(_widest_split(overlap, replicas)) + special.log_expit(-place)
+
+    def coarse(unknowns):
+        return _coarse_excess(unknowns, overlap, alpha, replicas, axes)
+
+    def exact(unknowns):
+        place, log_split = unknowns.tolist()
+        state = Finite(overlap, place, replicas, axes, math.exp(log_split))
+        complement = state.broken.overlaps.complement
+        return state, np.log([(1.0 - overlap) / complement, state.load / alpha])
+
+    unknowns, jacobian = _newton(coarse, np.array([place, log_split]))
+    if jacobian is None:
+        return None
+    tolerance = FINE * max(1.0, 0.01 * replicas)  # exponents of order y round a load
+    state, excess = exact(unknowns)
+    for count in range(1, 8):
+        residual = float(np.max(np.abs(excess)))
+        if residual <= tolerance:
+            report = Report(True, residual, count, f"both equations within {tolerance:g}")
+            return state, float(unknowns[0]), report
+        step = -np.linalg.solve(jacobian, excess)
+        if not np.max(np.abs(step)) < 1.0:
+            break
+        unknowns = unknowns + step
+        state, excess = exact(unknowns)
+        jacobian += np.outer(excess, step) / (step @ step)  # Broyden: what the step has shown
+    return None
+
+
+def _coarse_excess(unknowns, overlap, alpha, replicas, axes):
+    """Return the logarithms of what 1 - q1 should be over what it is, and of load / alpha.
+
+    NaN where coarse panels do not resolve how far apart groups are.
+    """
+    place, log_split = unknowns.tolist()
+    if not PLACES[0] < place < CLOSEST:
+        return np.full(2, math.nan)
+    _, activation, constraint = axes
+    q0_hat = float(_unbroken_hat(overlap) * special.expit(place))
+    widths = math.sqrt(q0_hat), math.exp(0.5 * log_split)
+    q0, difference, complement, *_ = weight_averages(*widths, replicas, COARSE)
+    between = activation._effective(q0, complement + difference)
+    within = activation._effective(1.0 - complement, complement)
+    gap = between.complement - within.complement
+    if not gap > 0.0:
+        return np.full(2, math.nan)
+    kappa = constraint.rescaled(activation.scale).kappa
+    force = _pattern_averages(between.c, gap, within.complement, kappa, replicas, COARSE)[0]
+    return np.log([(1.0 - overlap) / complement, q0_hat / (between.slope * force) / alpha])
+
+
+def _newton(function, unknowns):
+    """Return a zero to some four digits and the matrix of derivatives there, or None for it."""
+    shift = 1e-4
+    for _ in range(15):
+        value = function(unknowns)
+        shifted = [function(unknowns + row) for row in shift * np.eye(len(unknowns))]
+        jacobian = (np.array(shifted) - value).T / shift
+        if not np.all(np.isfinite(jacobian)) or np.linalg.det(jacobian) == 0.0:
+            break
+        step = -np.linalg.solve(jacobian, value)
+        size = float(np.max(np.abs(step)))
+        unknowns = unknowns + step * min(1.0, 4.0 / size)
+        if size < 1e-3:
+            return unknowns, jacobian
+    return unknowns, None
+
+
+def _highest(excess, seen, alpha, replicas, make):
+    """Return the place of the minimum with the largest q0 for many replicas of a parity machine.
+
+    Or of q0 = 0, if that is lower: it hardly is, and no longer asked for above 1000 replicas.
+    """
+    place = 12.0 + math.ceil(math.log(replicas / MOST_POWERS))
+    if excess(place) <= 0.0:
+        message = "no saddle point: overlap must be above the replica-symmetric overlap"
+        raise NotConverged(Report(False, abs(excess(place)), len(seen), message), place)
+    while excess(place - 1.0) > 0.0:
+        place -= 1.0
+    place = optimize.brentq(excess, place - 1.0, place, xtol=FINE)
+    excess(place)
+    if replicas <= 1000.0 and make(-math.inf).entropy(alpha) < seen[place].entropy(alpha):
+        return -math.inf
+    return place
 
 
 # ------------------------------------------------------------------------------------------------
