@@ -11,7 +11,7 @@ SETTINGS = {
     "replicas": 20,
     "max_sweeps": 200,
     "tolerance": 1e-4,
-    "form": "exact",
+    "form": "expanded",
 }
 
 
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
             settings=SETTINGS | {"max_sweeps": 50},
         ),
         "paper": Scale(
-            grid={"N": (1001, 2001), "alpha": (0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.76, 0.78)},
+            grid={"N": (1001, 2001), "alpha": (0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.76)},
             samples=10,
             settings=SETTINGS,
         ),

@@ -4,6 +4,12 @@ from wfmlib.learning.all_fields import all_weights, enumerate_fields
 from wfmlib.learning.belief_propagation import BeliefPropagation, belief_propagation
 from wfmlib.learning.enumeration import Enumeration, enumerate_solutions
 from wfmlib.learning.focusing_bp import FocusingBP, focusing_bp
+from wfmlib.learning.message_passing import (
+    MessagePassing,
+    approximate_message_passing,
+    state_evolution,
+)
+from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.learning.protocols import atanh_steps, exponential, pseudo_reinforcement
 from wfmlib.learning.replica_counts import solution_clusters, surrounding_counts
 from wfmlib.learning.solution import Solution
@@ -12,8 +18,11 @@ __all__ = [
     "BeliefPropagation",
     "Enumeration",
     "FocusingBP",
+    "MessagePassing",
+    "PackedPatterns",
     "Solution",
     "all_weights",
+    "approximate_message_passing",
     "atanh_steps",
     "belief_propagation",
     "enumerate_fields",
@@ -22,5 +31,6 @@ __all__ = [
     "focusing_bp",
     "pseudo_reinforcement",
     "solution_clusters",
+    "state_evolution",
     "surrounding_counts",
 ]

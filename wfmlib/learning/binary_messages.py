@@ -15,7 +15,7 @@ of each weight,
     m = ((1 - t) - o (1 + t)) / ((1 - t) + o (1 + t))        # nothing cancels where |m| is near 1
     o_new = o (1 + t) (1 - t_new) / ((1 - t) (1 + t_new))
 
-and both logarithms come from one power series around c / sqrt v.
+and both logarithms come from one polynomial around c / sqrt v.
 
 The expanded form takes g and its derivative at the whole sum, ``u_new = xi g0 - g0' m``, and the
 cavity means to second order in u [eq-bp-expanded].
@@ -34,16 +34,16 @@ from wfmlib.learning.channel import (
     distance_bound,
     exact,
     fast,
+    fit,
     log_weight,
-    series,
     slope,
     tabulate,
-    within_reach,
 )
 from wfmlib.learning.output_node import ask
 
 LEAST_VARIANCE = 1e-12  # of a sum
 LARGEST_FIELD = 0.3  # for the series of the tanh
+LEAST_FOR_SERIES = 30.0  # variance of a sum, for the series of a root: 1e-11 is left out
 MOST = 1.0 - 1e-12  # of a message
 SILENT = 9.0  # standard deviations: a unit so certain says nothing, Z is 1 to rounding
 
@@ -65,23 +65,23 @@ def _gather(xi, odds, t, shifts, spreads):
 
 
 @fast
-def _by_series(xi, c, v, slopes, shifts, spreads, t):
-    """Fill in the new messages by the power series of ln Z around ``c / sqrt v``."""
-    center = c / math.sqrt(v)
-    l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11, l12, l13 = slopes  # of ln Z: slopes / order
-    l2, l3, l4, l5, l6, l7 = l2 / 2, l3 / 3, l4 / 4, l5 / 5, l6 / 6, l7 / 7
-    l8, l9, l10, l11, l12, l13 = l8 / 8, l9 / 9, l10 / 10, l11 / 11, l12 / 12, l13 / 13
+def _by_polynomial(xi, c, v, slopes, shifts, spreads, t):
+    """Fill in the new messages by a polynomial for ln Z around ``c / sqrt v``."""
+    share, whole = 1.0 / v, 1.0 / math.sqrt(v)
+    center = c * whole
+    l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11 = slopes  # of ln Z: the slope's, over the order
+    l2, l3, l4, l5, l6 = l2 / 2, l3 / 3, l4 / 4, l5 / 5, l6 / 6
+    l7, l8, l9, l10, l11 = l7 / 7, l8 / 8, l9 / 9, l10 / 10, l11 / 11
     for i in range(len(xi)):
-        inverse = 1.0 / math.sqrt(v - spreads[i])
+        e = spreads[i] * share  # of the variance; (1 - e)^(-1/2) without a root
+        root = 0.2734375 + e * (0.24609375 + e * 0.2255859375)
+        inverse = whole * (1.0 + e * (0.5 + e * (0.375 + e * (0.3125 + e * root))))
         d = (c - shifts[i]) * inverse - center
-        p = d + inverse
-        up = l9 + p * (l10 + p * (l11 + p * (l12 + p * l13)))
-        up = l5 + p * (l6 + p * (l7 + p * (l8 + p * up)))
-        up = p * (l1 + p * (l2 + p * (l3 + p * (l4 + p * up))))
-        p = d - inverse
-        down = l9 + p * (l10 + p * (l11 + p * (l12 + p * l13)))
-        down = l5 + p * (l6 + p * (l7 + p * (l8 + p * down)))
-        down = p * (l1 + p * (l2 + p * (l3 + p * (l4 + p * down))))
+        p, m = d + inverse, d - inverse
+        up = l6 + p * (l7 + p * (l8 + p * (l9 + p * (l10 + p * l11))))
+        down = l6 + m * (l7 + m * (l8 + m * (l9 + m * (l10 + m * l11))))
+        up = p * (l1 + p * (l2 + p * (l3 + p * (l4 + p * (l5 + p * up)))))
+        down = m * (l1 + m * (l2 + m * (l3 + m * (l4 + m * (l5 + m * down)))))
         u = 0.5 * (up - down)
         s = u * u  # tanh u; what is left out is below 1e-12 up to u = 0.3
         tail = 62 / 2835 + s * (-1382 / 155925 + s * (21844 / 6081075 - s * 929569 / 638512875))
@@ -102,7 +102,7 @@ def _log_weight(x, low, logs, slopes):
 
 @exact
 def _by_table(xi, c, v, low, logs, slopes, shifts, spreads, t):
-    """As `_by_series`, from a table of several series."""
+    """As `_by_polynomial`, from a table of several series."""
     for i in range(len(xi)):
         inverse = 1.0 / math.sqrt(v - spreads[i])
         x = (c - shifts[i]) * inverse
@@ -113,7 +113,7 @@ def _by_table(xi, c, v, low, logs, slopes, shifts, spreads, t):
 
 @exact
 def _by_edge(xi, c, v, plus, minus, shifts, spreads, t):
-    """As `_by_series`, where no table reaches: both logarithms are evaluated."""
+    """As `_by_polynomial`, where no table reaches: both logarithms are evaluated."""
     for i in range(len(xi)):
         inverse = 1.0 / math.sqrt(max(v - spreads[i], LEAST_VARIANCE))
         rest = c - shifts[i]
@@ -189,12 +189,13 @@ def sweep(order, xi, starts, t, odds, renewed, keep, in_place, gaussian):
         ask(x, gaussian, prefix, tails, plus, minus)
         for k in range(units):
             row = xi[a, starts[k] : starts[k] + width]
-            series(x[k], plus[k], minus[k], slopes)
+            certain = (c[k] - 2.0) / math.sqrt(v[k]) > SILENT
+            fits = not certain and fit(x[k], reach[k], plus[k], minus[k], slopes)
             field = 1.5 * (abs(slopes[0]) + abs(slopes[1]) * reach[k]) / math.sqrt(v[k])
-            if (c[k] - 2.0) / math.sqrt(v[k]) > SILENT:
+            if certain:
                 fresh[:] = 0.0
-            elif field <= LARGEST_FIELD and within_reach(slopes, reach[k]):
-                _by_series(row, c[k], v[k], slopes, shifts[k], spreads[k], fresh)
+            elif fits and field <= LARGEST_FIELD and v[k] >= LEAST_FOR_SERIES:
+                _by_polynomial(row, c[k], v[k], slopes, shifts[k], spreads[k], fresh)
             elif 2.0 * reach[k] < WIDEST:
                 low = tabulate(x[k], reach[k], plus[k], minus[k], logs, table)
                 _by_table(row, c[k], v[k], low, logs, table, shifts[k], spreads[k], fresh)

@@ -20,13 +20,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from wfmlib.gaussian import LOG_SQRT_2PI, _density, _gap, _tail
 
-DEGREE = 12  # of the power series of the slope
-TOLERANCE = 1e-10  # of what is left out, relative to 1 + |slope|
-CELL = 0.5  # width of a cell of a table; zeros of Z keep about 2 off the real axis
+DEGREE = 10  # of the polynomials of the slope
+TOLERANCE = 1e-8  # of what is left out, relative to 1 + |slope|
+CELL = 0.25  # width of a cell of a table; zeros of Z keep about 2 off the real axis
+FARTHEST = 1.0  # edge that one polynomial is tried for
 WIDEST = 16.0  # range of a table
 
 # Loops over the edges of one unit are kept short, with few arrays each: LLVM turns a loop into
@@ -75,12 +77,39 @@ def series(x, plus, minus, coefficients):
         coefficients[n + 1] = -total / (n + 1)
 
 
+# Slopes at the Chebyshev points of (-1, 1) times this matrix are a polynomial's coefficients.
+POINTS = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
+TO_COEFFICIENTS = np.linalg.inv(np.vander(POINTS, increasing=True))
+
+
 @exact
-def within_reach(coefficients, distance):
-    """Return whether the series holds its tolerance up to `distance` from its centre."""
-    last = abs(coefficients[DEGREE]) * distance + abs(coefficients[DEGREE - 1])
-    left_out = last * distance ** (DEGREE - 1)
-    return left_out <= TOLERANCE * (1.0 + abs(coefficients[0]))
+def fit(x, distance, plus, minus, coefficients):
+    """Fill in a polynomial in d for the slope at x + d, and return whether it holds its tolerance.
+
+    It is to hold up to `distance` from x, which need not be finite. The zeros of Z lie about 2
+    away: the terms of the power series fall by ``2 / distance`` from one to the next, those of
+    the Chebyshev series by ``4 / distance``, so the last two, of which one may be accidentally
+    small, say what is left out.
+    """
+    series(x, plus, minus, coefficients)
+    allowed = TOLERANCE * (1.0 + abs(coefficients[0]))
+    if not distance < FARTHEST:
+        return False
+    next_one = 0.6 * abs(coefficients[DEGREE]) + 0.3 * abs(coefficients[DEGREE - 1])
+    if next_one * distance ** (DEGREE + 1) <= allowed:
+        return True
+    coefficients[:] = 0.0
+    for j in range(DEGREE + 1):
+        value = slope(x + distance * POINTS[j], plus, minus)
+        for n in range(DEGREE + 1):
+            coefficients[n] += TO_COEFFICIENTS[n, j] * value
+    last, before = coefficients[DEGREE], coefficients[DEGREE - 1]
+    left_out = 0.25 * distance * (abs(last) + abs(before) * distance) / 2.0 ** (DEGREE - 1)
+    power = 1.0
+    for n in range(DEGREE + 1):
+        coefficients[n] *= power
+        power /= distance
+    return left_out <= allowed
 
 
 @exact

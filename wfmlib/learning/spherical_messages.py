@@ -33,10 +33,9 @@ from wfmlib.learning.channel import (
     distance_bound,
     exact,
     fast,
-    series,
+    fit,
     slope,
     tabulate,
-    within_reach,
 )
 from wfmlib.learning.output_node import ask
 
@@ -71,24 +70,24 @@ def _shift(xi, mu, U, spreads, shifts):
 
 
 @fast
-def _by_series(c, v, slopes, shifts, spreads, g, V):
-    """Fill in the slopes g at each edge, and the new V, by the power series."""
+def _by_polynomial(c, v, slopes, shifts, spreads, g, V):
+    """Fill in the slopes g at each edge, and the new V, by a polynomial."""
     center = c / math.sqrt(v)
-    g0, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12 = slopes
+    g0, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10 = slopes
     for i in range(len(g)):
         inverse = 1.0 / math.sqrt(v - spreads[i])
         x = (c - shifts[i]) * inverse
         d = x - center
-        value = g8 + d * (g9 + d * (g10 + d * (g11 + d * g12)))
-        value = g3 + d * (g4 + d * (g5 + d * (g6 + d * (g7 + d * value))))
-        value = (g0 + d * (g1 + d * (g2 + d * value))) * inverse
+        value = g6 + d * (g7 + d * (g8 + d * (g9 + d * g10)))
+        value = g2 + d * (g3 + d * (g4 + d * (g5 + d * value)))
+        value = (g0 + d * (g1 + d * value)) * inverse
         g[i] = value
         V[i] = value * (value + x * inverse)
 
 
 @fast
 def _by_table(c, v, low, slopes, shifts, spreads, g, V):
-    """As `_by_series`, from a table of several series."""
+    """As `_by_polynomial`, from a table of several series."""
     for i in range(len(g)):
         inverse = 1.0 / math.sqrt(v - spreads[i])
         x = (c - shifts[i]) * inverse
@@ -105,7 +104,7 @@ def _by_table(c, v, low, slopes, shifts, spreads, g, V):
 
 @exact
 def _by_edge(c, v, plus, minus, shifts, spreads, g, V):
-    """As `_by_series`, where no table reaches."""
+    """As `_by_polynomial`, where no table reaches."""
     for i in range(len(g)):
         inverse = 1.0 / math.sqrt(max(v - spreads[i], LEAST_VARIANCE))
         x = (c - shifts[i]) * inverse
@@ -188,9 +187,8 @@ def sweep(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_place, gauss
         ask(x, gaussian, prefix, tails, plus, minus)
         for k in range(units):
             row = xi[a, starts[k] : starts[k] + width]
-            series(x[k], plus[k], minus[k], slopes)
-            if within_reach(slopes, reach[k]):
-                _by_series(c[k], v[k], slopes, shifts[k], spreads[k], fresh_U, fresh_V)
+            if fit(x[k], reach[k], plus[k], minus[k], slopes):
+                _by_polynomial(c[k], v[k], slopes, shifts[k], spreads[k], fresh_U, fresh_V)
             elif 2.0 * reach[k] < WIDEST:
                 low = tabulate(x[k], reach[k], plus[k], minus[k], logs, table)
                 _by_table(c[k], v[k], low, table, shifts[k], spreads[k], fresh_U, fresh_V)
