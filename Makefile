@@ -1,6 +1,7 @@
 # Two commands matter: `make book` and `make test`. Each sets up what it needs.
 PYTHON ?= python3
 PORT ?= 8000
+JOBS ?= 2
 BIN := .venv/bin
 LOCKED := .venv/.locked
 READY := .venv/.ready
@@ -8,8 +9,14 @@ CFF_READY := .venv-cff/.ready
 
 # Pages hold static figures; numba compiles once for all, into a folder that no edit makes stale.
 STATIC := WFMLIB_DISPLAY=static
-NBVAL := $(STATIC) $(BIN)/python -m pytest -p tools.nbval_bridge --nbval-lax \
-	--jupyter-cache _build/.jupyter_cache
+# A claim is computed once, for its chapter and for the scorecard.
+ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
+# Processes share what there is to test, a file each at a time and in the order given.
+PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# The longest page first: at the end of the line it would run alone.
+NBVAL := $(ANSWERS) $(PYTEST) -p tools.nbval_bridge --nbval-lax \
+	--jupyter-cache _build/.jupyter_cache \
+	_build/nbval/scorecard.ipynb _build/nbval
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test unit lab serve bench references lock clean
@@ -43,7 +50,7 @@ $(CFF_READY): tools/requirements-cff.txt
 book: $(READY)  ## execute the chapters and build the pages
 	@$(BIN)/python tools/notebooks.py fresh
 	@echo "Building; chapters that changed are executed first, which takes a minute or two."
-	$(STATIC) $(BIN)/jupyter-book build . --quiet
+	$(ANSWERS) $(STATIC) $(BIN)/jupyter-book build . --quiet
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
 test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages, browser
@@ -53,10 +60,11 @@ test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages,
 	$(BIN)/python tools/notebooks.py prepare
 	$(BIN)/ruff check --quiet --config line-length=84 _build/nbval/*.ipynb
 	rm -rf _build/html _build/.doctrees
-	$(NBVAL) --doctest-modules wfmlib tests/unit _build/nbval tests/book tests/browser
+	$(NBVAL)
+	$(PYTEST) --doctest-modules tests/book tests/browser tests/unit wfmlib
 
 unit: $(READY)  ## check the package alone
-	$(BIN)/python -m pytest --doctest-modules wfmlib tests/unit
+	$(PYTEST) --doctest-modules tests/unit wfmlib
 
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
 	JUPYTER_CONFIG_PATH="$(CURDIR)/tools/jupyter" $(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \
@@ -72,7 +80,7 @@ bench: $(READY)  ## measure speed, side by side with SciPy
 
 references: $(READY)  ## execute the chapters and store the outputs of their checked cells
 	$(BIN)/python tools/notebooks.py prepare --without-references
-	$(NBVAL) _build/nbval
+	$(NBVAL)
 	$(BIN)/python tools/notebooks.py references
 
 lock:  ## renew requirements.txt from pyproject.toml (needs uv)

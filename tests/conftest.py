@@ -19,8 +19,26 @@ HTML = ROOT / "_build" / "html"
 
 
 @pytest.fixture(scope="session")
-def build_log() -> str:
-    """Build the book with warnings as errors; return what the build printed."""
+def build_log(tmp_path_factory) -> str:
+    """Build the book with warnings as errors; return what the build printed.
+
+    One process of the run builds; the others wait, and read what it printed.
+    """
+    from fcntl import LOCK_EX, flock
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # that of the whole run
+    printed = folder / "build.log"
+    with (folder / "build.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not printed.exists():
+            printed.write_text(build())
+    return printed.read_text()
+
+
+def build() -> str:
+    """Run the build of `make book`, with warnings as errors."""
     done = subprocess.run(
         [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n", "--keep-going"],
         cwd=ROOT,

@@ -1,5 +1,8 @@
 """A pytest plugin: what nbval executed goes into jupyter-cache, and what it compared is counted.
 
+The count is left in a file beside the notebook: several processes may share the notebooks, and
+the tests of the book run after them, in processes of their own.
+
 It leans on three attributes of nbval's cells (`cell`, `options`, `test_outputs`); a test of the
 machinery on a toy notebook fails should they change.
 """
@@ -14,9 +17,9 @@ import pytest
 from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell
 
-from tools.notebooks import open_cache
+from tools.notebooks import compared_file, open_cache
 
-COMPARED = pytest.StashKey[dict]()
+RUNS = pytest.StashKey[dict]()
 
 
 class Run:
@@ -37,7 +40,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Begin with nothing executed."""
-    config.stash[COMPARED] = {}
+    config.stash[RUNS] = {}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -45,7 +48,7 @@ def pytest_runtest_makereport(item, call):
     """Collect the outputs of a cell; store the notebook after its last cell."""
     report = yield
     if isinstance(item, IPyNbCell) and call.when == "call":
-        runs = item.config.stash[COMPARED]
+        runs = item.config.stash[RUNS]
         run = runs.setdefault(item.path.stem, Run(item.parent.nb))
         run.seconds += call.duration
         if report.passed:
@@ -55,8 +58,10 @@ def pytest_runtest_makereport(item, call):
             cell.outputs = [nbformat.from_dict(output) for output in item.test_outputs]
             cell.execution_count = item.cell_num + 1
             cache = item.config.getoption("jupyter_cache")
-            if cache and run.passed == len(run.code):
-                store(run, item.path, cache)
+            if run.passed == len(run.code):
+                compared_file(item.path).write_text(f"{run.compared}\n")
+                if cache:
+                    store(run, item.path, cache)
     return report
 
 

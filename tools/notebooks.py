@@ -72,9 +72,19 @@ def insert_references(notebook, references: list[dict], name: str) -> None:
         cell.outputs = [nbformat.from_dict(output) for output in entry["outputs"]]
 
 
+def compared_file(notebook: Path) -> Path:
+    """Return the file that says how many cells of an executed notebook nbval compared."""
+    return notebook.with_suffix(".compared")
+
+
 def prepare(with_references: bool) -> None:
-    """Write one notebook a chapter to `_build/nbval`."""
+    """Write one notebook a chapter to `_build/nbval`, and make sure that there is a cache.
+
+    What is left of an earlier execution goes, the counts of compared cells among it.
+    """
     forget_stale()
+    with open_cache(CACHE) as cache:
+        cache.db.connect().close()  # now: of two processes that make it at once, one would fail
     shutil.rmtree(NOTEBOOKS, ignore_errors=True)
     NOTEBOOKS.mkdir(parents=True)
     for chapter in chapters():
@@ -97,7 +107,7 @@ def forget_stale() -> None:
             digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     stamp = BUILD / ".sources"
     if not stamp.exists() or stamp.read_text() != digest.hexdigest():
-        for folder in (CACHE, BUILD / ".doctrees", BUILD / "jupyter_execute"):
+        for folder in (CACHE, BUILD / "answers", BUILD / ".doctrees", BUILD / "jupyter_execute"):
             shutil.rmtree(folder, ignore_errors=True)
         BUILD.mkdir(exist_ok=True)
         stamp.write_text(digest.hexdigest())

@@ -65,6 +65,9 @@ class Toy:
             check=False,
         )
 
+    def compared(self) -> int:
+        return int(notebooks.compared_file(self.folder / "toy.ipynb").read_text())
+
     def executed(self):
         return notebooks.executed(self.chapter, self.cache)
 
@@ -84,11 +87,13 @@ def references(toy) -> list[dict]:
 
 def test_unchanged_number_passes_and_reaches_the_cache(toy, references):
     assert references[0]["outputs"][0]["text"] == "42.000\n"
+    assert toy.compared() == 0, "without references there is nothing to compare"
     done = toy.run(references)
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
     counts = [cell.execution_count for cell in toy.executed().cells if "execution_count" in cell]
     assert counts == [1, 2]
+    assert toy.compared() == 1
 
 
 def test_edit_of_a_number_turns_the_run_red(toy, references):

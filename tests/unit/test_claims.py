@@ -155,6 +155,27 @@ def test_an_unexpected_verdict_does_not_borrow_the_reason(answer):
     assert verdict.reason == ""
 
 
+def test_answers_are_kept_where_asked(answer, monkeypatch, tmp_path):
+    """They are read back as they were, by the same sources only."""
+    names = {"max-margin-half-load": 0.1 + 0.2, "closest-at-max-margin": (np.bool_(True), "so")}
+    checks = {name: claims.get(name).compute for name in names}
+
+    def found(*changed):
+        for name in names:
+            answer(checks[name], changed or names[name])
+        return [(one.found, one.verdict) for one in claims.check_all(names)]
+
+    monkeypatch.setenv("WFMLIB_ANSWERS", str(tmp_path / "answers"))
+    first = found()
+    assert found(False, "not so") == first == [(0.1 + 0.2, "differs"), ("so", "holds")]
+    monkeypatch.setattr(claims, "_sources", lambda: "others")
+    answer(checks["max-margin-half-load"], 0.418)
+    assert claims.check("max-margin-half-load").verdict == "holds"
+    monkeypatch.delenv("WFMLIB_ANSWERS")
+    answer(checks["max-margin-half-load"], 0.5)
+    assert claims.check("max-margin-half-load").found == 0.5
+
+
 def test_unknown_id_names_the_close_ones():
     with pytest.raises(ValueError, match=r"did you mean .*binary-perceptron-capacity"):
         claims.check("binary-perceptron-capcity")
