@@ -17,6 +17,7 @@ from wfmlib.theory import (
     Sign,
     Spherical,
     large_deviation,
+    real_replicas,
     typical,
 )
 from wfmlib.theory import infinite_replicas as infinite
@@ -252,6 +253,31 @@ def test_one_replica_is_a_typical_solution(case):
         assert point.entropy == pytest.approx(usual.entropy, abs=1e-11)
         assert point.q0 == pytest.approx(usual.q, rel=1e-9)
         assert point.slope == 0.0
+
+
+@pytest.mark.parametrize(
+    ("activation", "overlap", "alpha", "y"),
+    [
+        (Perceptron(), 0.85, 0.7, 3.0),
+        (Perceptron(), 0.98, 0.7, 100.0),
+        (Sign(), 0.7, 0.5, 1.1),
+        (ReLU(), 0.6, 0.5, 50.0),
+    ],
+)
+def test_two_roots_at_once_are_those_found_one_in_the_other(
+    activation, overlap, alpha, y, monkeypatch
+):
+    """The joint Newton's root, and the nested bracketed ones that it replaces where it can."""
+    found = large_deviation.solve(
+        overlap, alpha, weights=Binary(), activation=activation, replicas=y
+    )
+    assert "both equations" in found.report.message
+    monkeypatch.setattr(real_replicas, "_joint_saddle", lambda *given: None)
+    nested = large_deviation.solve(
+        overlap, alpha, weights=Binary(), activation=activation, replicas=y
+    )
+    for name in ("entropy", "local_entropy", "energetic", "q0"):
+        assert getattr(found, name) == pytest.approx(getattr(nested, name), abs=1e-10)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

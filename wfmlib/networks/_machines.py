@@ -119,8 +119,8 @@ class TreeMachine(Machine):
         """Return ``w_l . xi_l``, shape (P, K), as float64: exact for binary weights."""
         if xi.shape[1] != self.inputs:
             raise ValueError(
-                f"xi must have one column per input: w has shape {self.w.shape} and "
-                f"{self.inputs} inputs, xi has shape {xi.shape}"
+                f"xi must have {self.inputs} columns: w has shape {self.w.shape}, "
+                f"xi has shape {xi.shape}"
             )
         return np.einsum("pki,ki->pk", self._parts(xi), self.w.astype(np.float64))
 
