@@ -57,7 +57,16 @@ def test_requirements_are_pinned_and_name_no_address():
 def test_library_needs_little():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = [re.match(r"[a-z]+", one)[0] for one in project["dependencies"]]
-    assert names == ["joblib", "numba", "numpy", "pooch", "scipy", "threadpoolctl", "tqdm", "xarray"]
+    assert names == [
+        "joblib",
+        "numba",
+        "numpy",
+        "pooch",
+        "scipy",
+        "threadpoolctl",
+        "tqdm",
+        "xarray",
+    ]
 
 
 def test_importing_the_library_needs_no_extra():

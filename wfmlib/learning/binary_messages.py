@@ -42,8 +42,8 @@ from wfmlib.learning.channel import (
 from wfmlib.learning.output_node import ask
 
 LEAST_VARIANCE = 1e-12  # of a sum
-LARGEST_FIELD = 0.3  # for the series of the tanh
-LEAST_FOR_SERIES = 30.0  # variance of a sum, for the series of a root: 1e-11 is left out
+LARGEST_FIELD = 0.2  # for the series of the tanh: 2e-10 is left out
+LEAST_FOR_SERIES = 60.0  # variance of a sum, for the series of a root: 3e-10 is left out
 MOST = 1.0 - 1e-12  # of a message
 SILENT = 9.0  # standard deviations: a unit so certain says nothing, Z is 1 to rounding
 
@@ -74,18 +74,22 @@ def _by_polynomial(xi, c, v, slopes, shifts, spreads, t):
     l7, l8, l9, l10, l11 = l7 / 7, l8 / 8, l9 / 9, l10 / 10, l11 / 11
     for i in range(len(xi)):
         e = spreads[i] * share  # of the variance; (1 - e)^(-1/2) without a root
-        root = 0.2734375 + e * (0.24609375 + e * 0.2255859375)
-        inverse = whole * (1.0 + e * (0.5 + e * (0.375 + e * (0.3125 + e * root))))
+        e2 = e * e
+        inverse = whole * (1.0 + 0.5 * e + e2 * ((0.375 + 0.3125 * e) + e2 * 0.2734375))
         d = (c - shifts[i]) * inverse - center
-        p, m = d + inverse, d - inverse
-        up = l6 + p * (l7 + p * (l8 + p * (l9 + p * (l10 + p * l11))))
-        down = l6 + m * (l7 + m * (l8 + m * (l9 + m * (l10 + m * l11))))
-        up = p * (l1 + p * (l2 + p * (l3 + p * (l4 + p * (l5 + p * up)))))
-        down = m * (l1 + m * (l2 + m * (l3 + m * (l4 + m * (l5 + m * down)))))
-        u = 0.5 * (up - down)
-        s = u * u  # tanh u; what is left out is below 1e-12 up to u = 0.3
-        tail = 62 / 2835 + s * (-1382 / 155925 + s * (21844 / 6081075 - s * 929569 / 638512875))
-        t[i] = xi[i] * u * (1.0 + s * (-1 / 3 + s * (2 / 15 + s * (-17 / 315 + s * tail))))
+        p, m = d + inverse, d - inverse  # two polynomials, by Estrin's scheme
+        p2, m2 = p * p, m * m
+        p4, m4 = p2 * p2, m2 * m2
+        up = (l9 + l10 * p) + l11 * p2
+        down = (l9 + l10 * m) + l11 * m2
+        up = ((l5 + l6 * p) + p2 * (l7 + l8 * p)) + p4 * up
+        down = ((l5 + l6 * m) + m2 * (l7 + l8 * m)) + m4 * down
+        up = ((l1 + l2 * p) + p2 * (l3 + l4 * p)) + p4 * up
+        down = ((l1 + l2 * m) + m2 * (l3 + l4 * m)) + m4 * down
+        u = 0.5 * (p * up - m * down)
+        s = u * u  # tanh u; see LARGEST_FIELD
+        tail = (1.0 - 1 / 3 * s) + s * s * ((2 / 15 - 17 / 315 * s) + s * s * (62 / 2835))
+        t[i] = xi[i] * u * tail
 
 
 @fast
@@ -123,7 +127,7 @@ def _by_edge(xi, c, v, plus, minus, shifts, spreads, t):
 
 
 @fast
-def _renew(fresh, keep, t, odds, renewed, in_place):
+def _renew(fresh, keep, t, odds):
     """Move messages towards their fresh values; return the root mean square difference."""
     squares = 0.0
     for i in range(len(fresh)):
@@ -132,13 +136,12 @@ def _renew(fresh, keep, t, odds, renewed, in_place):
         after = t[i] + keep * change
         factor = (1.0 + t[i]) * (1.0 - after) / ((1.0 - t[i]) * (1.0 + after))
         t[i] = after
-        odds[i] *= 1.0 + in_place * (factor - 1.0)
-        renewed[i] *= factor
+        odds[i] *= factor
     return math.sqrt(squares / len(fresh))
 
 
 @exact
-def sweep(order, xi, starts, t, odds, renewed, keep, in_place, gaussian):
+def sweep(order, xi, starts, t, odds, renewed, keep, gaussian):
     """Visit every pattern once and renew its messages, exact form.
 
     Parameters
@@ -152,13 +155,12 @@ def sweep(order, xi, starts, t, odds, renewed, keep, in_place, gaussian):
     t : ndarray, shape (P, K, M)
         The messages, changed in place.
     odds : ndarray, shape (K, M)
-        ``(1 - m) / (1 + m)`` of the weights: changed in place with each message if `in_place`.
+        ``(1 - m) / (1 + m)`` of the weights, of which cavity means are made.
     renewed : ndarray, shape (K, M)
-        Changed with each message, whatever the order.
+        What changes with each message: `odds` itself for sequential updates, a copy for parallel
+        ones.
     keep : float
         One minus the damping.
-    in_place : float
-        1 for sequential updates, 0 for parallel ones.
     gaussian : bool
         See `output_node.ask`.
 
@@ -201,7 +203,7 @@ def sweep(order, xi, starts, t, odds, renewed, keep, in_place, gaussian):
                 _by_table(row, c[k], v[k], low, logs, table, shifts[k], spreads[k], fresh)
             else:
                 _by_edge(row, c[k], v[k], plus[k], minus[k], shifts[k], spreads[k], fresh)
-            change = _renew(fresh, keep, t[a, k], odds[k], renewed[k], in_place)
+            change = _renew(fresh, keep, t[a, k], renewed[k])
             largest = max(largest, change)
     return largest
 

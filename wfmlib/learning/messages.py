@@ -16,6 +16,7 @@ import numpy as np
 from wfmlib.learning import binary_messages, spherical_messages
 
 START = 0.1  # standard deviation of a weight's field at the start, which breaks its symmetry
+RENEWAL = 32  # sweeps after which fields are summed up again from the messages
 MOST_FIELD = 300.0  # of a binary weight: exp(2 field) stays finite
 UNIFORM_SPHERE = 0.5 * math.log(2.0 * math.pi * math.e)  # log-volume of the sphere, per weight
 
@@ -47,6 +48,7 @@ class Messages(ABC):
         self.starts = np.arange(units) * (width if tree else 0)
         self.reference = np.zeros(self.shape)
         self.coupling = 0.0
+        self._since = 0
 
     def pull(self, reference, coupling):
         """Draw the weights to a reference, shape (K, M), with a strength."""
@@ -56,6 +58,10 @@ class Messages(ABC):
 
     def sweep(self, *, damping, in_place):
         """Renew all messages in a fresh random order, and the fields; return the residual."""
+        self._since += 1
+        if self._since >= RENEWAL:
+            self._since = 0
+            self._sum_up()
         order = self.rng.permutation(len(self.xi)) if in_place else np.arange(len(self.xi))
         residual = self._sweep(order, 1.0 - damping, float(in_place))
         return max(residual, self._refresh()) if residual < math.inf else residual
@@ -71,6 +77,10 @@ class Messages(ABC):
     @abstractmethod
     def _refresh(self):
         """Renew the fields that do not come from patterns; return their largest change."""
+
+    @abstractmethod
+    def _sum_up(self):
+        """Sum the weights' fields up from the messages: what the sweeps have rounded goes."""
 
     @abstractmethod
     def arrays(self):
@@ -105,10 +115,11 @@ class SphericalMessages(Messages):
         several = 1 if self.expanded else width
         self.U = self._first((patterns, units, width))
         self.V = np.zeros((patterns, units, several))
-        self.sum_U = self.U.sum(axis=0)
-        self.sum_V = np.zeros((units, several))
         self.chi = np.ones((units, 1))
         self.star = None
+        self._field_U = np.zeros(self.shape)  # from the reference and the star
+        self._field_V = np.zeros((units, several))
+        self._sum_up()
         self._refresh()
 
     def load(self, arrays):
@@ -117,7 +128,7 @@ class SphericalMessages(Messages):
         several = self.V.shape[-1]
         V = arrays["V"]
         self.V[:] = V if V.shape[-1] == several else V.mean(axis=-1, keepdims=True)
-        self.sum_U, self.sum_V = self.U.sum(axis=0), self.V.sum(axis=0)
+        self._sum_up()
         self._refresh()
 
     def arrays(self):
@@ -127,7 +138,7 @@ class SphericalMessages(Messages):
     def focus(self, coupling, replicas):
         """Couple the weights to the centre of `replicas` copies of the network."""
         if self.star is None:
-            self.star = Star(self.shape, self.sum_V.shape)
+            self.star = Star(self.shape, self.zeta.shape)
         self.star.coupling, self.star.replicas = float(coupling), float(replicas)
         self._refresh()
 
@@ -163,25 +174,35 @@ class SphericalMessages(Messages):
         return self.free_entropy() + fields - UNIFORM_SPHERE
 
     def _sweep(self, order, keep, in_place):
-        arrays = (self.U, self.V, self.mu, self.zeta, self.sum_U, self.sum_V)
-        if self.expanded:  # V, zeta and the sum of V are one number for all weights of a unit
+        new_mu, new_zeta = (one if in_place else one.copy() for one in (self.mu, self.zeta))
+        arrays = (self.U, self.V, self.mu, self.zeta, new_mu, new_zeta)
+        if self.expanded:  # V and zeta are one number for all weights of a unit
             arrays = tuple(one[..., 0] if one.shape[-1] == 1 else one for one in arrays)
         sweep = spherical_messages.sweep_expanded if self.expanded else spherical_messages.sweep
-        return sweep(order, self.xi, self.starts, *arrays, keep, in_place, self.gaussian)
+        residual = sweep(order, self.xi, self.starts, *arrays, keep, self.gaussian)
+        self.mu, self.zeta = new_mu, new_zeta
+        return residual
 
     def _refresh(self):
-        mu = self.sum_U + self.coupling * self.reference
-        zeta = self.sum_V + self.coupling
+        mu = self.mu - self._field_U
+        zeta = self.zeta - self._field_V - self.chi
+        self._field_U = self.coupling * self.reference
+        self._field_V = np.full(zeta.shape, self.coupling)
         if self.star is not None:
-            self.star.renew(mu, zeta + self.chi)
-            mu, zeta = mu + self.star.U, zeta + self.star.V
-        before = self.chi
+            self.star.renew(mu + self._field_U, zeta + self._field_V + self.chi)
+            self._field_U += self.star.U
+            self._field_V += self.star.V
+        mu, zeta, before = mu + self._field_U, zeta + self._field_V, self.chi
         whole = np.ascontiguousarray(np.broadcast_to(zeta, self.shape))
         chi = [spherical_messages.norm_field(mu[k], whole[k]) for k in range(len(mu))]
         self.chi = np.array(chi)[:, None]
         self.mu, self.zeta = mu, zeta + self.chi
         change = np.max(np.abs(self.chi - before) / (1.0 + np.abs(before)))
         return float(change) if np.isfinite(change) else math.inf
+
+    def _sum_up(self):
+        self.mu = self.U.sum(axis=0) + self._field_U
+        self.zeta = self.V.sum(axis=0) + self._field_V + self.chi
 
 
 class Star:
@@ -221,13 +242,10 @@ LEAST_SHARE = 1e-3  # of the coupling that is left where the centre's norm field
 class BinaryMessages(Messages):
     """Messages to binary weights: ``1 + t w`` in the exact form, ``exp(u w)`` in the expanded."""
 
-    RENEWAL = 32  # sweeps after which the fields are summed up again from the messages
-
     def __init__(self, *args):
         super().__init__(*args)
         self.messages = self._first((len(self.xi), *self.shape))
         self.star = None
-        self._since = 0
         self._field = np.zeros(self.shape)  # from the reference and the star
         self._sum_up()
         self._refresh()
@@ -285,9 +303,6 @@ class BinaryMessages(Messages):
         return self.free_entropy() - self.coupling * float(np.mean(self.reference * self.means()))
 
     def _sweep(self, order, keep, in_place):
-        self._since += 1
-        if self._since >= self.RENEWAL:
-            self._sum_up()
         if self.expanded:
             residual = binary_messages.sweep_expanded(
                 order, self.xi, self.starts, self.messages, self.h, self.m, keep, in_place,
@@ -295,11 +310,10 @@ class BinaryMessages(Messages):
             )  # fmt: skip
             self.m = np.tanh(self.h)
             return residual
-        renewed = self.odds.copy()
+        renewed = self.odds if in_place else self.odds.copy()
         residual = binary_messages.sweep(
-            order, self.xi, self.starts, self.messages, self.odds, renewed, keep, in_place,
-            self.gaussian,
-        )  # fmt: skip
+            order, self.xi, self.starts, self.messages, self.odds, renewed, keep, self.gaussian
+        )
         self._set(-0.5 * np.log(renewed))
         return residual
 
@@ -317,8 +331,6 @@ class BinaryMessages(Messages):
         return change if np.all(np.isfinite(field)) else math.inf
 
     def _sum_up(self):
-        """Sum the fields up from the messages: what the sweeps have rounded goes."""
-        self._since = 0
         u = self.messages if self.expanded else np.arctanh(self.messages)
         self._set(u.sum(axis=0) + self._field)
 

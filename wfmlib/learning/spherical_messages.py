@@ -78,9 +78,11 @@ def _by_polynomial(c, v, slopes, shifts, spreads, g, V):
         inverse = 1.0 / math.sqrt(v - spreads[i])
         x = (c - shifts[i]) * inverse
         d = x - center
-        value = g6 + d * (g7 + d * (g8 + d * (g9 + d * g10)))
-        value = g2 + d * (g3 + d * (g4 + d * (g5 + d * value)))
-        value = (g0 + d * (g1 + d * value)) * inverse
+        d2 = d * d  # Estrin's scheme
+        value = (g8 + g9 * d) + g10 * d2
+        value = ((g4 + g5 * d) + d2 * (g6 + g7 * d)) + (d2 * d2) * value
+        value = ((g0 + g1 * d) + d2 * (g2 + g3 * d)) + (d2 * d2) * value
+        value *= inverse
         g[i] = value
         V[i] = value * (value + x * inverse)
 
@@ -113,7 +115,7 @@ def _by_edge(c, v, plus, minus, shifts, spreads, g, V):
 
 
 @fast
-def _renew(fresh, keep, message, total, fresh_total, in_place):
+def _renew(fresh, keep, message, total):
     """Move messages towards their fresh values; return the root mean square difference."""
     squares = 0.0
     for i in range(len(fresh)):
@@ -121,8 +123,7 @@ def _renew(fresh, keep, message, total, fresh_total, in_place):
         squares += change * change
         change *= keep
         message[i] += change
-        total[i] += in_place * change
-        fresh_total[i] += message[i]
+        total[i] += change
     return math.sqrt(squares / len(fresh))
 
 
@@ -134,7 +135,7 @@ def _turn(xi, g):
 
 
 @exact
-def sweep(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_place, gaussian):
+def sweep(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
     """Visit every pattern once and renew its messages, exact form.
 
     Parameters
@@ -148,13 +149,12 @@ def sweep(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_place, gauss
     U, V : ndarray, shape (P, K, M)
         The messages, changed in place.
     mu, zeta : ndarray, shape (K, M)
-        Natural parameters of the weights: changed in place with each message if `in_place`.
-    sum_U, sum_V : ndarray, shape (K, M)
-        Filled with the sums of the new messages, which carry no rounding of the sweeps before.
+        Natural parameters of the weights, of which cavity means and variances are made.
+    new_mu, new_zeta : ndarray, shape (K, M)
+        What changes with each message: `mu` and `zeta` themselves for sequential updates, copies
+        for parallel ones.
     keep : float
         One minus the damping.
-    in_place : float
-        1 for sequential updates, 0 for parallel ones.
     gaussian : bool
         See `output_node.ask`.
 
@@ -172,8 +172,6 @@ def sweep(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_place, gauss
     prefix, tails = np.empty((units + 1, units + 2)), np.empty((units + 1, units + 2))
     slopes, cells = np.empty(DEGREE + 1), int(WIDEST / CELL) + 1
     logs, table = np.empty(cells), np.empty((cells, DEGREE + 1))
-    sum_U[:] = 0.0
-    sum_V[:] = 0.0
     largest = 0.0
     for a in order:
         for k in range(units):
@@ -195,8 +193,8 @@ def sweep(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_place, gauss
             else:
                 _by_edge(c[k], v[k], plus[k], minus[k], shifts[k], spreads[k], fresh_U, fresh_V)
             _turn(row, fresh_U)
-            change = _renew(fresh_U, keep, U[a, k], mu[k], sum_U[k], in_place)
-            _renew(fresh_V, keep, V[a, k], zeta[k], sum_V[k], in_place)
+            change = _renew(fresh_U, keep, U[a, k], new_mu[k])
+            _renew(fresh_V, keep, V[a, k], new_zeta[k])
             largest = max(largest, change)
     return largest
 
@@ -219,19 +217,16 @@ def _expand(xi, g, derivative, shifts):
 
 
 @exact
-def sweep_expanded(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_place, gaussian):
+def sweep_expanded(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
     """Visit every pattern once and renew its messages, expanded form; see `sweep`.
 
-    Here V and `sum_V` are one number for all weights of a unit, shapes (P, K) and (K,), and so is
-    `zeta`, shape (K,).
+    Here V is one number for all weights of a unit, shape (P, K), and so is `zeta`, shape (K,).
     """
     units, width = mu.shape
     shifts = np.empty((units, width))
     v, x = np.empty(units), np.empty(units)
     plus, minus = np.empty(units), np.empty(units)
     prefix, tails = np.empty((units + 1, units + 2)), np.empty((units + 1, units + 2))
-    sum_U[:] = 0.0
-    sum_V[:] = 0.0
     largest = 0.0
     for a in order:
         for k in range(units):
@@ -247,12 +242,11 @@ def sweep_expanded(order, xi, starts, U, V, mu, zeta, sum_U, sum_V, keep, in_pla
             g = slope(x[k], plus[k], minus[k]) / math.sqrt(v[k])
             derivative = -g * (g + x[k] / math.sqrt(v[k]))
             _expand(row, g, derivative, shifts[k])
-            change = _renew(shifts[k], keep, U[a, k], mu[k], sum_U[k], in_place)
+            change = _renew(shifts[k], keep, U[a, k], new_mu[k])
             largest = max(largest, change)
             change = keep * (-derivative - V[a, k])
             V[a, k] += change
-            zeta[k] += in_place * change
-            sum_V[k] += V[a, k]
+            new_zeta[k] += change
     return largest
 
 
