@@ -8,7 +8,8 @@ The claims are written down in ``claims.toml``, and each that is checked names a
     max-margin-half-load: quoted 0.418 (P3, letter, Fig. 3), found 0.41806: holds
 
 To add a claim, add an entry to ``claims.toml`` and, where it can be checked, a function to
-``claim_checks.py``. A claim that fails, or that cannot be reached, stays with its verdict.
+``claim_checks``. A claim that fails, or that cannot be reached, stays with its verdict. A claim on
+a run at paper scale is read from the archive of that run; without the archive it is not checked.
 """
 
 from __future__ import annotations
@@ -85,8 +86,10 @@ class Claim:
         ``"live"``: computed on the spot; ``"archive"``: read from a stored run at paper scale.
     compute : str or None
         Name of the function of `claim_checks` that finds it; None where it is not checked.
+    archive : str or None
+        Name of the experiment whose archive `compute` reads; None where it reads none.
     expected : str
-        The verdict that we know to come.
+        The verdict that we know to come, once the archive is there.
     reason : str
         Why the claim is not checked here, or why it differs.
     """
@@ -136,6 +139,7 @@ def _claim(entry):
         "tolerance": None,
         "why": "",
         "compute": None,
+        "archive": None,
         "expected": HOLDS if "compute" in entry else NOT_CHECKED,
         "reason": "",
     }
@@ -184,6 +188,8 @@ class Verdict:
         Why it was not checked, or why it differs where we know.
     seconds : float
         How long the check took.
+    absent : bool
+        Whether it was not checked because an archive, or a part of its samples, is not here.
     """
 
     claim: Claim
@@ -191,6 +197,7 @@ class Verdict:
     verdict: str
     reason: str
     seconds: float
+    absent: bool = False
 
     @property
     def id(self):
@@ -214,8 +221,8 @@ class Verdict:
 
     @property
     def as_expected(self):
-        """Whether the verdict is the one that the ledger expects."""
-        return self.verdict == self.claim.expected
+        """Whether the verdict is the one that the ledger expects; without the archive, any is."""
+        return self.absent or self.verdict == self.claim.expected
 
     @property
     def found_text(self):
@@ -233,6 +240,7 @@ class Verdict:
             "verdict": self.verdict,
             "reason": self.reason,
             "as_expected": self.as_expected,
+            "absent": self.absent,
             "seconds": round(self.seconds, 3),
         }
 
@@ -253,7 +261,8 @@ def check(id):
     Returns
     -------
     Verdict
-        A number holds when it lies within the tolerance of the quoted one.
+        A number holds when it lies within the tolerance of the quoted one. Where an archive is
+        needed and is not here whole, the claim is not checked.
 
     Raises
     ------
@@ -273,6 +282,9 @@ def check(id):
     except NotConverged as error:  # one claim less, not the end of the list
         seconds = time.perf_counter() - start
         return Verdict(claim, None, NOT_CHECKED, f"a solver gave up: {error}", seconds)
+    except ArchiveError as error:
+        seconds = time.perf_counter() - start
+        return Verdict(claim, None, NOT_CHECKED, str(error), seconds, error.absent)
     seconds = time.perf_counter() - start
     if claim.numeric:
         found = float(answer)
@@ -329,7 +341,7 @@ def _answer(claim):
     gave already are read back: the book asks for each on its chapter's page and on the scorecard.
     """
     folder, function = os.environ.get("WFMLIB_ANSWERS"), _function(claim)
-    if not folder:
+    if not folder or claim.archive:  # an archive may change while the sources do not
         return function()
     kept = Path(folder) / f"{_sources()}-{claim.compute}.json"
     try:
@@ -353,6 +365,69 @@ def _function(claim):
 
 
 # ------------------------------------------------------------------------------------------------
+# Archives
+# ------------------------------------------------------------------------------------------------
+
+
+class ArchiveError(Exception):
+    """An archive cannot serve the check of a claim.
+
+    Attributes
+    ----------
+    absent : bool
+        Whether it, or a part of its samples, is simply not here. Otherwise something is wrong
+        with it.
+    """
+
+    def __init__(self, message, absent):
+        super().__init__(message)
+        self.absent = absent
+
+
+def archive(name):
+    """Return the archive of an experiment at paper scale, for the check of a claim.
+
+    It is looked for as `experiments.load` does. Its message names no folder: it is shown on a
+    page of the book.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+
+    Returns
+    -------
+    xarray.Dataset
+        With every sample.
+
+    Raises
+    ------
+    ArchiveError
+        If there is none, if samples are missing in it, if it is damaged, or if it was made of
+        another definition of the experiment.
+    """
+    from wfmlib import experiments  # late: reading the list needs no arrays
+
+    make = f"`wfm run {name} --scale paper` makes it"
+    try:
+        found = experiments.load(name)
+    except FileNotFoundError:
+        message = f"its archive {name}.nc is not here: {make}"
+        raise ArchiveError(message, absent=True) from None
+    except (OSError, experiments.DamagedArchiveError):
+        message = f"its archive {name}.nc cannot be read; remove it, and {make} anew"
+        raise ArchiveError(message, absent=False) from None
+    if not experiments.is_current(found, experiments.get(name), "paper"):
+        message = f"its archive {name}.nc belongs to another definition of it: {make} anew"
+        raise ArchiveError(message, absent=False)
+    done, wanted = found.attrs["samples_done"], found.attrs["samples_wanted"]
+    if done < wanted:
+        message = f"its archive {name}.nc holds {done} of {wanted} samples: {make} whole"
+        raise ArchiveError(message, absent=True)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------
 # The scorecard
 # ------------------------------------------------------------------------------------------------
 
@@ -368,6 +443,8 @@ def summary(verdicts):
     line = f"{claims}: " + ", ".join(
         f"{number} {one if number == 1 else _PLURALS[one]}" for one, number in count.items()
     )
+    without = sorted({v.claim.archive or v.id for v in verdicts if v.absent})
+    line += f". Archives not here: {', '.join(without)}" if without else ""
     return line + (f". Not as expected: {', '.join(surprises)}" if surprises else "")
 
 

@@ -19,9 +19,11 @@ def add(commands):
             """\
             Compare what the papers state with what we find.
 
-            Each claim is computed here and now, unless it says why it is not. A number holds
-            when it lies within the tolerance of the quoted one; `wfm claims ID` says where the
-            claim stands, where its tolerance comes from and how it was found."""
+            Each claim is computed here and now, or read from the archive of a run at paper
+            scale, unless it says why it is not. A number holds when it lies within the
+            tolerance of the quoted one; `wfm claims ID` says where the claim stands, where its
+            tolerance comes from and how it was found. Archives are looked for in the folder
+            that WFMLIB_RESULTS names, or in book/results here or above."""
         ),
         epilog=textwrap.dedent(
             """\
@@ -32,7 +34,8 @@ def add(commands):
               wfm claims binary-perceptron-capacity  one claim, with all details
               wfm claims --json > claims.json        for programs
 
-            The exit status is 1 if a verdict is not the one that the ledger expects."""
+            The exit status is 1 if a verdict is not the one that the ledger expects. A claim
+            whose archive is not here, or lacks samples, is not checked, and changes nothing."""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -103,6 +103,22 @@ class Messages(ABC):
         """Return the entropy per weight: the free entropy without the fields' energy."""
 
 
+def _check(arrays, shapes):
+    """Refuse arrays of messages that are not those of this problem."""
+    if not isinstance(arrays, dict) or set(arrays) != set(shapes):
+        given = sorted(arrays) if isinstance(arrays, dict) else arrays
+        raise ValueError(
+            f"messages must be those of a run with the same weights ({', '.join(shapes)}), "
+            f"got {given!r}"
+        )
+    for name, allowed in shapes.items():
+        array = np.asarray(arrays[name])
+        if array.shape not in allowed or not np.all(np.isfinite(array)):
+            raise ValueError(
+                f"messages[{name!r}] must be finite, of shape {allowed[0]}, got {array.shape}"
+            )
+
+
 class SphericalMessages(Messages):
     """Gaussian messages ``exp(U w - V w^2 / 2)`` to weights on the sphere (P1 App. D).
 
@@ -124,6 +140,10 @@ class SphericalMessages(Messages):
 
     def load(self, arrays):
         """Take over the messages of another time."""
+        patterns, units, width = self.U.shape
+        shapes = {"U": [self.U.shape], "chi": [self.chi.shape]}
+        shapes["V"] = [(patterns, units, width), (patterns, units, 1)]
+        _check(arrays, shapes)
         self.U[:], self.chi[:] = arrays["U"], arrays["chi"]
         several = self.V.shape[-1]
         V = arrays["V"]
@@ -252,6 +272,7 @@ class BinaryMessages(Messages):
 
     def load(self, arrays):
         """Take over the messages of another time."""
+        _check(arrays, {"u": [self.messages.shape]})
         self.messages[:] = arrays["u"] if self.expanded else np.tanh(arrays["u"])
         self._sum_up()
 
