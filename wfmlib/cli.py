@@ -7,16 +7,17 @@ it; `COMMANDS` lists them. A command's run takes the parsed arguments and return
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import textwrap
 
 import wfmlib
-from wfmlib.commands import claims, listing, run, show
+from wfmlib.commands import claims, data, listing, run, show
 from wfmlib.commands._table import WIDTH
 
 __all__ = ["WIDTH", "main"]
 
-COMMANDS = (claims, listing, run, show)
+COMMANDS = (claims, listing, run, show, data)
 
 
 def main(argv=None):
@@ -26,7 +27,7 @@ def main(argv=None):
     -------
     int
         Exit status: 0 if all is well, 1 if something came out otherwise than expected, 2 if the
-        command could not be understood, 130 if it was interrupted.
+        command could not be understood, 130 if it was interrupted, 141 if nobody reads on.
     """
     parser = _parser()
     args = parser.parse_args(argv)
@@ -35,6 +36,9 @@ def main(argv=None):
         return 0
     try:
         return args.run(args)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as a shell says of a process that a closed pipe ended
     except ValueError as error:  # an argument that a function of the package refused
         print(f"wfm {args.command}: {error}", file=sys.stderr)
         return 2
@@ -59,6 +63,7 @@ def _parser():
               wfm claims --chapter 1   the same for one chapter
               wfm list                 the experiments, and which archives are there
               wfm run NAME --jobs 2    compute one, in two processes
+              wfm data list            the image data, and where the files are
               wfm claims --help        more about a command"""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
