@@ -104,6 +104,7 @@ class Claim:
     why: str
     kind: str
     compute: str | None
+    archive: str | None
     expected: str
     reason: str
 

@@ -13,7 +13,8 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import erfcx
 
-from wfmlib import claim_checks, claims, solvers
+from wfmlib import claim_checks, claims, experiments, solvers
+from wfmlib.experiments import archive as archives
 
 LEDGER = claims.load()
 CHECKED = [claim.id for claim in LEDGER if claim.compute]
@@ -22,6 +23,20 @@ CHECKED = [claim.id for claim in LEDGER if claim.compute]
 def only(claim_id, **changes):
     """Return one claim of the ledger with some fields changed."""
     return claims.Claim(**(vars(claims.get(claim_id)) | changes))
+
+
+def lacks_archive(claim):
+    """Say whether a claim is read from an archive that the book does not hold, or not whole."""
+    if claim.archive is None:
+        return False
+    folder = pathlib.Path(__file__).parents[2] / "book" / "results"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(archives.VARIABLE, str(folder))
+        try:
+            claims.archive(claim.archive)
+        except claims.ArchiveError as error:
+            return error.absent
+    return False
 
 
 # quick ones of every verdict; the page checks all, and its tests compare it with what is stored
@@ -42,6 +57,23 @@ def stored():
     page = re.search(r"<table.*</table>", json.dumps(json.loads(path.read_text())))[0]
     rows = re.findall(r'<tr id=\\"([^"]+)\\">(.*?)</tr>', page)
     return {name: re.findall(r"<td>(.*?)</td>", row)[-1] for name, row in rows}
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """Return a function that stores an archive with these values, all samples done."""
+    monkeypatch.setenv(archives.VARIABLE, str(tmp_path))
+
+    def write(name, done=None, **values):
+        made = archives.dataset(experiments.get(name), "paper", {})
+        for variable, value in values.items():
+            made[variable][:] = value
+        made["done"][:] = True
+        made.attrs["samples_done"] = made.attrs["samples_wanted"] if done is None else done
+        archives.archive_path(name, "paper", tmp_path).write_bytes(archives.to_bytes(made))
+        return made
+
+    return write
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -81,6 +113,10 @@ def test_fields_that_go_together(claim):
     else:
         assert claim.expected in {claims.HOLDS, claims.DIFFERS}
     assert bool(claim.reason) == (claim.expected != claims.HOLDS)
+    if claim.compute is not None:
+        assert (claim.archive in experiments.names()) == (claim.kind == "archive")
+    else:
+        assert claim.archive is None
 
 
 @pytest.mark.parametrize(
@@ -111,8 +147,12 @@ def test_every_check_is_used_and_says_how():
 
 @pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
 def test_verdict_is_the_expected_one(claim, stored):
-    """The page that is executed and compared with what is stored says so."""
-    assert stored[claim.id].split(" ", 1)[1] == claim.expected
+    """The page that is executed and compared with what is stored says so.
+
+    Of an archive that the book does not hold yet, the page says that it is not checked.
+    """
+    said = stored[claim.id].split(" ", 1)[1]
+    assert said == (claims.NOT_CHECKED if lacks_archive(claim) else claim.expected)
     assert (claim.expected == claims.NOT_CHECKED) == (claim.compute is None)
 
 
@@ -250,6 +290,168 @@ def test_counts_fail_on_other_patterns(monkeypatch):
         lambda xi, sigma, **options: count(xi, np.ones_like(sigma), **options),
     )
     assert not claim_checks.labels_gauged_away()[0]
+
+
+# --- archives ---------------------------------------------------------------------------------
+
+ARCHIVED = [claim for claim in LEDGER if claim.archive]
+
+
+def test_without_archives_nothing_is_checked_and_nothing_is_wrong(store):
+    verdicts = claims.check_all([claim.id for claim in ARCHIVED], progress=False)
+    for claim, verdict in zip(ARCHIVED, verdicts, strict=True):
+        assert (verdict.verdict, verdict.found) == ("not checked here", None)
+        assert verdict.absent
+        assert verdict.as_expected
+        assert verdict.reason == (
+            f"its archive {claim.archive}.nc is not here: "
+            f"`wfm run {claim.archive} --scale paper` makes it"
+        )
+    count = claims.summary(verdicts)
+    assert count.startswith(f"{len(ARCHIVED)} claims: 0 hold, 0 differ, {len(ARCHIVED)} not")
+    assert count.endswith(f"Archives not here: {', '.join(sorted({c.archive for c in ARCHIVED}))}")
+    page = claims.Scorecard(verdicts)._repr_html_()
+    assert "– not checked here<" in page
+    assert "(expected" not in page
+    assert json.loads(json.dumps(verdicts[0].as_dict()))["absent"]
+
+
+def test_incomplete_archive_is_not_checked(store):
+    store("fbp-perceptron", done=7, errors=0)
+    verdict = claims.check("focusing-bp-solves")
+    assert (verdict.verdict, verdict.absent, verdict.as_expected) == (
+        "not checked here",
+        True,
+        True,
+    )
+    assert "holds 7 of 10 samples" in verdict.reason
+
+
+def test_damaged_archive_is_a_surprise(store, tmp_path):
+    store("fbp-perceptron", errors=0)
+    path = archives.archive_path("fbp-perceptron", "paper", tmp_path)
+    path.write_bytes(path.read_bytes()[:1000])
+    verdict = claims.check("focusing-bp-solves")
+    assert (verdict.verdict, verdict.as_expected) == ("not checked here", False)
+    assert "cannot be read" in verdict.reason
+    assert str(tmp_path) not in verdict.reason, "the reason is shown on a page of the book"
+
+
+def test_archive_of_another_definition_is_a_surprise(store, tmp_path):
+    made = store("fbp-perceptron", errors=0)
+    made.attrs["definition"] = "0" * 16
+    path = archives.archive_path("fbp-perceptron", "paper", tmp_path)
+    path.write_bytes(archives.to_bytes(made))
+    verdict = claims.check("focusing-bp-solves")
+    assert (verdict.verdict, verdict.as_expected) == ("not checked here", False)
+    assert "another definition" in verdict.reason
+
+
+def test_kept_answers_do_not_outlive_an_archive(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("WFMLIB_ANSWERS", str(tmp_path / "answers"))
+    for errors, verdict in ((0, "holds"), (1, "differs")):
+        store("fbp-perceptron", errors=errors)
+        assert claims.check("focusing-bp-solves").verdict == verdict
+
+
+def test_entropies_that_agree_or_not(store):
+    loads = np.array(experiments.get("bp-entropy").scale("paper").grid["alpha"])
+    theory = np.array([claim_checks.message_passing._replica_entropy(load) for load in loads])
+    noise = 0.01 * np.linspace(-1.0, 1.0, 10)
+    settled = np.broadcast_to((loads < 1.76)[:, None], (len(loads), 10))
+    names = [
+        "bp-entropy-agrees-with-replicas",
+        "bp-size-suffices",
+        "bp-converges-up-to",
+        "bp-never-converges-above",
+    ]
+    for scale, wrong in ((1.0, settled), (1.1, ~settled | settled)):
+        store("bp-entropy", entropy=scale * theory[:, None] + noise, converged=wrong)
+        agree = [claims.check(name).verdict for name in names]
+        assert agree == ["holds" if scale == 1.0 else "differs"] * 4
+
+
+def test_reach_of_focusing(store):
+    def share(reach, form):
+        loads = np.array(experiments.get("fbp-committee").scale("paper").grid["alpha"])
+        return np.where(form == "exact", loads <= reach + 0.1, loads <= reach)
+
+    names = [
+        "fbp-reach-exact",
+        "fbp-reach-expanded",
+        "fbp-exact-reaches-further",
+        "fbp-nearly-reaches-capacity",
+    ]
+    for reach, verdicts in ((2.6, ["holds"] * 4), (1.5, ["differs"] * 4)):
+        solved = np.stack([share(reach, form) for form in ("exact", "expanded")], axis=-1)
+        solved[:, 0] |= solved[:, 1] & (reach > 2.0)
+        if reach < 2.0:
+            solved[:, 0] = solved[:, 1]
+        store("fbp-committee", solved=np.broadcast_to(solved[..., None], (*solved.shape, 10)))
+        assert [claims.check(name).verdict for name in names] == verdicts
+
+
+def test_binary_reach(store):
+    grid = experiments.get("fbp-perceptron-success").scale("paper").grid
+    loads = np.array(grid["alpha"])
+    shape = (len(grid["N"]), len(loads), 10)
+    for last, verdicts in ((0.72, ["holds", "holds"]), (0.65, ["differs", "holds"]),
+                           (0.9, ["holds", "differs"])):  # fmt: skip
+        store("fbp-perceptron-success", solved=np.broadcast_to((loads <= last)[:, None], shape))
+        names = ["binary-algorithms-succeed", "dense-threshold-bounds-algorithms"]
+        assert [claims.check(name).verdict for name in names] == verdicts
+
+
+@pytest.mark.parametrize(
+    ("above", "falls", "verdicts"),
+    [
+        (0.004, False, ["holds", "holds", "holds"]),
+        (-0.004, False, ["differs", "holds", "holds"]),
+        (0.05, False, ["differs", "holds", "holds"]),
+        (0.004, True, ["holds", "differs", "holds"]),
+        (-0.5, False, ["differs", "holds", "differs"]),
+    ],
+    ids=["as told", "below", "far above", "overlap falls", "isolated"],
+)
+def test_curves_of_focusing(store, monkeypatch, above, falls, verdicts):
+    """Around a made-up theory, which is a straight line."""
+    checks = claim_checks.message_passing
+
+    def line(distance, *_, reference=None):
+        return -0.1 if reference is None else 0.1 + distance
+
+    monkeypatch.setattr(checks.franz_parisi, "local_entropy", line)
+    monkeypatch.setattr(checks.typical, "max_margin", lambda _: 0.4)
+    couplings = experiments.get("fbp-perceptron").scale("paper").coordinates["coupling"]
+    noise = 0.001 * np.linspace(-1.0, 1.0, 10)[:, None]
+    distance = np.linspace(0.28, 0.01, len(couplings))[:: -1 if falls else 1] + 0.0 * noise
+    store(
+        "fbp-perceptron",
+        distance=distance,
+        local_entropy=0.1 + distance + above + noise,
+        converged=True,
+        errors=0,
+    )
+    names = [
+        "focusing-bp-above-max-margin",
+        "bp-overlap-grows-with-field",
+        "algorithms-find-dense-regions",
+    ]
+    assert [claims.check(name).verdict for name in names] == verdicts
+
+
+@pytest.mark.parametrize(("height", "verdict"), [(1.0, "holds"), (4.0, "differs")])
+def test_dense_regions_of_the_committee(store, height, verdict):
+    couplings = experiments.get("fbp-local-entropy").scale("paper").coordinates["coupling"]
+    distance = np.linspace(0.9, 0.002, len(couplings))
+    noise = 0.001 * np.linspace(-1.0, 1.0, 10)[:, None]
+    store(
+        "fbp-local-entropy",
+        distance=distance + 0.0 * noise,
+        excess=-1.5 * height * distance + noise,
+        converged=True,
+    )
+    assert claims.check("fbp-regions-like-theory").verdict == verdict
 
 
 # --- two ways agree ---------------------------------------------------------------------------
