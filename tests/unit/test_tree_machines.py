@@ -1,4 +1,4 @@
-"""The tree committee and the parity machine: their answers, their ties, their symmetries."""
+"""Committees and the parity machine: their answers, their ties, their symmetries."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfmlib import patterns
-from wfmlib.networks import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.networks import Committee, ParityMachine, Perceptron, TreeCommittee
 
 MACHINES = [TreeCommittee, ParityMachine]
 
@@ -190,3 +190,66 @@ def test_bad_patterns_are_named(machine):
         net.errors(np.zeros((1, 6)), [1])
     with pytest.raises(ValueError, match="sigma must have one label per pattern"):
         net.stabilities(XI, SIGMA[:3])
+
+
+# ------------------------------------------------------------------------------------------------
+# The fully connected committee
+# ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def fully_connected(draw):
+    """Draw weights (K, N) with patterns and labels for them."""
+    K, N, P = draw(st.integers(1, 6)), draw(st.integers(1, 9)), draw(st.integers(1, 12))
+    seed = draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    w = rng.choice([-1, 1], (K, N)) if draw(st.booleans()) else rng.standard_normal((K, N))
+    return w, *patterns.random(P, N, seed)
+
+
+@given(fully_connected())
+def test_it_is_a_tree_that_sees_the_input_again_and_again(case):
+    w, xi, sigma = case
+    net, tree, again = Committee(w), TreeCommittee(w), np.tile(xi, len(w))
+    np.testing.assert_array_equal(net.output(xi), tree.output(again))
+    np.testing.assert_array_equal(net.stabilities(xi, sigma), tree.stabilities(again, sigma))
+    np.testing.assert_allclose(net.fields(xi), tree.fields(again), rtol=0, atol=1e-14 * w.size)
+    assert net.errors(xi, sigma) == np.count_nonzero(net.output(xi) != sigma)
+    assert net.inputs == xi.shape[1]
+
+
+@given(fully_connected())
+def test_each_unit_sees_the_whole_input(case):
+    w, xi, _ = case
+    units = np.array([Perceptron(row).output(xi) for row in w])
+    expected = np.sign(units.sum(axis=0)) * units.all(axis=0)
+    np.testing.assert_array_equal(Committee(w).output(xi), expected)
+    if len(w) == 1:
+        np.testing.assert_array_equal(Committee(w).output(xi), Perceptron(w[0]).output(xi))
+
+
+@given(fully_connected(), st.randoms(use_true_random=False), st.integers(0, 2**32))
+def test_symmetries_of_the_fully_connected_committee(case, random, seed):
+    w, xi, sigma = case
+    plain = Committee(w).stabilities(xi, sigma)
+    order = random.sample(range(len(w)), len(w))
+    np.testing.assert_array_equal(Committee(w[order]).stabilities(xi, sigma), plain)
+    gauge = np.random.default_rng(seed).choice([-1, 1], w.shape[1])
+    np.testing.assert_array_equal(Committee(w * gauge).stabilities(xi * gauge, sigma), plain)
+    np.testing.assert_array_equal(Committee(-w).stabilities(xi, sigma), -plain)
+
+
+def test_text_and_refusals_of_the_fully_connected_committee():
+    net = Committee(np.ones((3, 6)))
+    assert repr(net) == "Committee(K=3, N=6, binary weights)"
+    assert net.w.dtype == np.int8
+    # votes of three equal units: those of one; the sums are 2, -2, 4 and -6
+    np.testing.assert_array_equal(net.output(XI), [1, -1, 1, -1])
+    np.testing.assert_array_equal(net.fields(XI)[:, 1] * np.sqrt(6), [2, -2, 4, -6])
+    np.testing.assert_array_equal(Committee([[1, 1], [1, -1]]).output([[1, 1], [1, -1]]), [0, 0])
+    with pytest.raises(ValueError, match=r"w has shape \(3, 6\).* xi has shape"):
+        net.output(XI[:, :5])
+    with pytest.raises(ValueError, match="w must be a non-empty array with 2 axes"):
+        Committee([1, 1])
+    with pytest.raises(ValueError, match="zero throughout in any unit, unit 1 is"):
+        Committee([[1.0, 1.0], [0.0, 0.0]])

@@ -6,13 +6,19 @@ import math
 
 import numpy as np
 import xarray
+from scipy import special
 from tqdm.auto import tqdm
 
 from wfmlib import _validate
-from wfmlib.learning.belief_propagation import PATIENCE, checked_reference, iterate, prepare
+from wfmlib.learning.belief_propagation import (
+    PATIENCE,
+    checked_reference,
+    iterate,
+    plausible,
+    prepare,
+)
 from wfmlib.learning.protocols import atanh_steps
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import franz_parisi
 from wfmlib.theory.weights import Binary, Spherical
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
@@ -86,7 +92,7 @@ def local_entropy(
     binary = bool(np.all(np.abs(given) == 1))
     kind = Binary() if binary else Spherical()
     engine = prepare(xi, sigma, units, tree, kind, form, output, None, seed)
-    reference = checked_reference(given, engine)
+    reference = checked_reference(given, engine, "weights")
     if not binary:
         lengths = np.linalg.norm(reference, axis=1, keepdims=True)
         if not np.all(lengths > 0.0):
@@ -95,7 +101,8 @@ def local_entropy(
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    couplings = _couplings(couplings, binary)
+    couplings = _couplings(couplings, engine.strongest, binary)
+    _validate.choice("progress", progress, (True, False))
     rows = [
         _point(engine, reference, coupling, damping, tolerance, max_sweeps)
         for coupling in tqdm(couplings, unit="coupling", disable=not progress, delay=PATIENCE)
@@ -103,14 +110,17 @@ def local_entropy(
     return _dataset(couplings, rows, kind)
 
 
-def _couplings(couplings, binary):
+def _couplings(couplings, strongest, binary):
     """Return the couplings, from the strongest on."""
     if couplings is None:
         couplings = atanh_steps(50)[1:-1] if binary else SPHERICAL_COUPLINGS
     couplings = np.atleast_1d(_validate.reals("couplings", couplings))
-    good = couplings.ndim == 1 and np.all(np.isfinite(couplings)) and np.all(couplings >= 0.0)
+    good = couplings.ndim == 1 and np.all((couplings >= 0.0) & (couplings <= strongest))
     if not good or couplings.size == 0:
-        raise ValueError("couplings must be finite numbers >= 0 in one row, at least one")
+        raise ValueError(
+            f"couplings must be numbers from 0 to {strongest:g} in one row, at least one, "
+            f"got {couplings!r}"
+        )
     return np.sort(couplings)[::-1]
 
 
@@ -125,7 +135,7 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
         return math.nan, math.nan, False, error.report.iterations, math.inf
     converged = bool(residuals[-1] <= tolerance)
     distance, entropy = engine.distance(), engine.entropy()
-    if not (converged and math.isfinite(entropy)):
+    if not (converged and plausible(entropy, engine)):
         return math.nan, math.nan, False, len(residuals), float(residuals[-1])
     return distance, entropy, True, len(residuals), float(residuals[-1])
 
@@ -139,8 +149,8 @@ class _NoBar:
 def _all_weights(distance, kind):
     """Return the entropy of all weights at a distance [eq-geometric-bound]."""
     if isinstance(kind, Binary):
-        return franz_parisi.geometric_bound(distance, kind)
-    return 0.5 * np.log(distance * (2.0 - distance))  # of the sphere's share: (1 - overlap) = D
+        return special.entr(distance) + special.entr(1.0 - distance)
+    return 0.5 * np.log(distance * (2.0 - distance))  # share of the sphere; 1 - overlap = D
 
 
 def _dataset(couplings, rows, kind):

@@ -15,6 +15,7 @@ from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.weights import Binary, Spherical
 
 PATIENCE = 2.0  # seconds without a bar
+MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def belief_propagation(
         Labels, shape (P,), entries -1 and +1.
     units : int, optional
         Number K of hidden units. 1 is the perceptron; an odd number has no ties among the units.
+        At most 35 with the exact output.
     tree : bool, optional
         Whether the units see disjoint parts of the input, N/K entries each, or all of it.
     weights : theory.Binary or theory.Spherical, optional
@@ -132,19 +134,22 @@ def belief_propagation(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
-        If a message ceases to be a number: the constraints leave nothing, for example around a
-        reference that is no solution.
+        If a message ceases to be a number, or if the messages settle where no solutions can be:
+        with an entropy below -1 or above ln 2 for binary weights, above 0 on the sphere (each by
+        more than 0.05). So ends many a search around a reference that is no solution; small
+        instances, of some ten weights, end so now and then, although they have solutions.
 
     Notes
     -----
     P1, App. D 1 and 2, with the corrections that the book states; P3, App. B 3.
     """
     engine = prepare(xi, sigma, units, tree, weights, form, output, messages, seed)
-    coupling = _validate.real("coupling", coupling, 0.0)
+    coupling = _validate.real("coupling", coupling, 0.0, engine.strongest)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     in_place = _validate.choice("order", order, ("random", "parallel")) == "random"
+    _validate.choice("progress", progress, (True, False))
     if reference is not None:
         engine.pull(checked_reference(reference, engine), coupling)
     elif coupling > 0.0:
@@ -162,6 +167,8 @@ def prepare(xi, sigma, units, tree, weights, form, output, messages, seed):
     _validate.member("weights", weights, (Binary, Spherical))
     expanded = _validate.choice("form", form, ("exact", "expanded")) == "expanded"
     gaussian = _validate.choice("output", output, ("exact", "gaussian")) == "gaussian"
+    if not gaussian and units > MOST_UNITS:
+        raise ValueError(f"output='exact' takes up to {MOST_UNITS} units, got {units}")
     if tree and xi.shape[1] % units:
         raise ValueError(
             f"units must divide the number of columns of xi, got {units} and {xi.shape[1]}"
@@ -175,16 +182,18 @@ def prepare(xi, sigma, units, tree, weights, form, output, messages, seed):
     return engine
 
 
-def checked_reference(reference, engine):
+def checked_reference(reference, engine, name="reference"):
     """Return a reference as (K, M) after checking its shape."""
-    reference = _validate.reals("reference", reference)
+    reference = _validate.reals(name, reference)
     units, width = engine.shape
     allowed = [(units, width)] + [(width,)] * (units == 1)
     if reference.shape not in allowed or not np.all(np.isfinite(reference)):
         raise ValueError(
-            f"reference must hold finite weights of shape {' or '.join(map(str, allowed))}, "
+            f"{name} must hold finite weights of shape {' or '.join(map(str, allowed))}, "
             f"got shape {reference.shape}"
         )
+    if not np.any(reference):
+        raise ValueError(f"{name} must not be zero throughout")
     return reference.reshape(units, width)
 
 
@@ -207,9 +216,9 @@ def report(engine, residuals, tolerance):
     means = engine.means()
     weights = rounded(means, engine)
     entropy, free_entropy = engine.entropy(), engine.free_entropy()
-    if not math.isfinite(entropy):
-        message = "the entropy is not a number"
-        raise NotConverged(Report(False, math.inf, len(residuals), message), residuals)
+    if not plausible(entropy, engine):
+        message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
+        raise NotConverged(Report(False, float(residuals[-1]), len(residuals), message), residuals)
     shape = weights.shape
     return BeliefPropagation(
         weights=weights,
@@ -225,6 +234,16 @@ def report(engine, residuals, tolerance):
         residual=float(residuals[-1]),
         messages=engine.arrays(),
     )
+
+
+def plausible(entropy, engine):
+    """Return whether an entropy may be one of solutions.
+
+    Small or contradictory sets of patterns have fixed points at which all weights are frozen,
+    many patterns are wrong, and the free entropy means nothing.
+    """
+    low, high = engine.possible
+    return low <= entropy <= high  # NaN is not
 
 
 def rounded(means, engine):

@@ -115,13 +115,16 @@ def focusing_bp(
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     if protocol is None:
         protocol = atanh_steps() if isinstance(weights, Binary) else exponential()
-    steps = _steps(protocol, replicas)
+    steps = _steps(protocol, replicas, engine.strongest)
+    _validate.choice("stop_at_solution", stop_at_solution, (True, False))
+    _validate.choice("progress", progress, (True, False))
     history = {name: [] for name in (*_RECORD, "coupling", "replicas")}
     with tqdm(total=len(steps), unit="step", disable=not progress, delay=PATIENCE) as bar:
         for coupling, y in steps:
             engine.focus(coupling, y)
             residuals = iterate(engine, damping, True, tolerance, max_sweeps, _Silent)
-            found = rounded(engine.center(), engine)
+            center = engine.center() if coupling > 0.0 else engine.means()  # no centre is felt
+            found = rounded(center, engine)
             record = (
                 len(residuals),
                 residuals[-1],
@@ -159,7 +162,7 @@ class _Silent:
         """Count nothing."""
 
 
-def _steps(protocol, replicas):
+def _steps(protocol, replicas, strongest):
     """Return a protocol as pairs (coupling, replicas) after checking it."""
     given = _validate.reals("protocol", protocol)
     if given.ndim == 1:
@@ -169,6 +172,11 @@ def _steps(protocol, replicas):
             "protocol must hold couplings, shape (steps,), or pairs of coupling and replicas, "
             f"shape (steps, 2), got shape {np.shape(protocol)}"
         )
-    if not (np.all(np.isfinite(given)) and np.all(given[:, 0] >= 0) and np.all(given[:, 1] >= 1)):
-        raise ValueError("protocol must hold finite couplings >= 0 and replicas >= 1")
+    couplings, numbers = given.T
+    allowed = (couplings >= 0.0) & (couplings <= strongest) & (numbers >= 1.0)
+    if not np.all(allowed & np.isfinite(numbers)):
+        raise ValueError(
+            f"protocol must hold couplings from 0 to {strongest:g} and finite numbers of replicas "
+            f">= 1, got {given[~(allowed & np.isfinite(numbers))][0]}"
+        )
     return [(float(coupling), float(y)) for coupling, y in given]

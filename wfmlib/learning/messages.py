@@ -113,9 +113,11 @@ def _check(arrays, shapes):
         )
     for name, allowed in shapes.items():
         array = np.asarray(arrays[name])
-        if array.shape not in allowed or not np.all(np.isfinite(array)):
+        numbers = array.dtype.kind in "iuf" and bool(np.all(np.isfinite(array)))
+        if array.shape not in allowed or not numbers:
             raise ValueError(
-                f"messages[{name!r}] must be finite, of shape {allowed[0]}, got {array.shape}"
+                f"messages[{name!r}] must be finite numbers of shape {allowed[0]}, "
+                f"got {array.dtype} of shape {array.shape}"
             )
 
 
@@ -124,6 +126,9 @@ class SphericalMessages(Messages):
 
     The norm field ``chi``, one number per unit, holds ``<|w_k|^2> = M`` [eq-bp-norm].
     """
+
+    strongest = 1e6  # coupling
+    possible = (-math.inf, 0.05)  # entropies: up to the error of the Gaussian step
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -262,6 +267,9 @@ LEAST_SHARE = 1e-3  # of the coupling that is left where the centre's norm field
 class BinaryMessages(Messages):
     """Messages to binary weights: ``1 + t w`` in the exact form, ``exp(u w)`` in the expanded."""
 
+    strongest = 100.0  # coupling: fields stay below `MOST_FIELD`
+    possible = (-1.0, math.log(2.0) + 0.05)  # entropies: up to the error of the Gaussian step
+
     def __init__(self, *args):
         super().__init__(*args)
         self.messages = self._first((len(self.xi), *self.shape))
@@ -273,7 +281,9 @@ class BinaryMessages(Messages):
     def load(self, arrays):
         """Take over the messages of another time."""
         _check(arrays, {"u": [self.messages.shape]})
-        self.messages[:] = arrays["u"] if self.expanded else np.tanh(arrays["u"])
+        u = arrays["u"]
+        most = binary_messages.MOST
+        self.messages[:] = u if self.expanded else np.clip(np.tanh(u), -most, most)
         self._sum_up()
 
     def arrays(self):
@@ -316,7 +326,11 @@ class BinaryMessages(Messages):
         patterns, edges = binary_messages.pattern_and_edge_terms(
             self.xi, self.starts, t, np.exp(-2.0 * h), self.gaussian
         )
-        weights = np.sum(np.logaddexp(h, -h)) + 0.5 * np.sum(np.log1p(-(t**2)))
+        if self.expanded:  # the same without forming 1 - t^2, which may be 0
+            lengths = math.log(2.0) - np.logaddexp(self.messages, -self.messages)
+        else:
+            lengths = 0.5 * np.log1p(-(t**2))
+        weights = np.sum(np.logaddexp(h, -h)) + np.sum(lengths)
         return float(patterns + weights - edges) / h.size
 
     def entropy(self):

@@ -292,11 +292,12 @@ def norm_field(mu, zeta):
     mu, zeta : ndarray, shape (M,)
     """
     lowest = math.inf
-    strength = 0.0
+    strength = total = 0.0
     for i in range(len(mu)):
         lowest = min(lowest, zeta[i])
         strength += mu[i] * mu[i]
-    if not (strength < math.inf and abs(lowest) < math.inf):
+        total += abs(zeta[i])
+    if not (strength < math.inf and total < math.inf):
         return math.nan
     low, high = 0.0, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * strength / len(mu)))  # all at the lowest
     at = high

@@ -1,0 +1,213 @@
+"""The local entropy around a configuration: closed forms, enumeration, bounds, flags."""
+
+import math
+
+import numpy as np
+import pytest
+
+from wfmlib import landscape, networks, patterns
+from wfmlib.learning import all_weights, belief_propagation, focusing_bp
+from wfmlib.theory import Binary, Spherical, franz_parisi
+
+CURVE = [0.3, 1.0, 3.0, 10.0, 50.0]
+
+
+def closed_form(distance, binary):
+    """Return the entropy of all weights at a distance."""
+    if binary:
+        return -distance * np.log(distance) - (1 - distance) * np.log1p(-distance)
+    return 0.5 * np.log(distance * (2 - distance))
+
+
+@pytest.mark.parametrize("form", ["exact", "expanded"])
+@pytest.mark.parametrize("units", [None, 3])
+def test_spherical_closed_form_without_constraints(units, form):
+    """A pattern that lies along the reference excludes nothing: load zero, for any reference."""
+    rng = np.random.default_rng(1)
+    shape = 1503 if units is None else (units, 501)
+    reference = rng.standard_normal(shape)
+    xi = np.sign(reference).reshape(1, -1)
+    curve = landscape.local_entropy(7 * reference, xi, [1], couplings=CURVE, form=form)
+    assert np.all(curve.converged)
+    np.testing.assert_array_equal(curve.coupling, CURVE)
+    expected = closed_form(curve.distance.values, binary=False)
+    np.testing.assert_allclose(curve.local_entropy, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(curve.excess, 0.0, rtol=0, atol=1e-9)
+    # coupling L: zeta = chi + L with 1 / zeta + (L / zeta)^2 = 1, distance 1 - L / zeta
+    zeta = 0.5 * (1 + np.sqrt(1 + 4 * np.square(CURVE)))
+    np.testing.assert_allclose(curve.distance, 1 - CURVE / zeta, rtol=1e-7)
+
+
+@pytest.mark.parametrize("form", ["exact", "expanded"])
+@pytest.mark.parametrize("wiring", ["perceptron", "tree", "full"])
+def test_binary_closed_form_without_constraints(wiring, form):
+    rng = np.random.default_rng(2)
+    reference = rng.choice([-1, 1], 1503)
+    weights, xi = {
+        "perceptron": (reference, reference),
+        "tree": (reference.reshape(3, 501), reference),
+        "full": (np.tile(reference, (3, 1)), reference),
+    }[wiring]
+    couplings = [0.4, 1.0, 2.0, 6.0]
+    curve = landscape.local_entropy(
+        weights, xi[None], [1], couplings=couplings, tree=wiring == "tree", form=form
+    )
+    assert np.all(curve.converged)
+    np.testing.assert_allclose(curve.distance, 1 / (1 + np.exp(2 * np.array(couplings))))
+    expected = closed_form(curve.distance.values, binary=True)
+    np.testing.assert_allclose(curve.local_entropy, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        expected, franz_parisi.geometric_bound(curve.distance.values, Binary()), atol=1e-12
+    )
+
+
+def exact_curve(xi, sigma, reference, couplings):
+    """Return distance and entropy per weight by enumeration of the solutions."""
+    w = all_weights(xi.shape[1]).astype(float)
+    w = w[np.all((w @ xi.T) * sigma > 0, axis=1)]
+    overlap = w @ reference
+    points = []
+    for coupling in couplings:
+        largest = (coupling * overlap).max()
+        weight = np.exp(coupling * overlap - largest)
+        total = weight.sum()
+        mean = weight @ overlap / total
+        log_total = math.log(total) + largest
+        points.append([0.5 * (1 - mean / len(reference)), (log_total - coupling * mean)])
+    distance, entropy = np.array(points).T
+    return distance, entropy / len(reference)
+
+
+def test_against_enumeration():
+    """Around solutions of 15 weights and three patterns, averaged: errors of some 1/N^2."""
+    couplings = [0.1, 0.3, 0.6]
+    errors = []
+    for seed in range(60):
+        xi, sigma = patterns.random(3, 15, seed)
+        typical = belief_propagation(xi, sigma, max_sweeps=200)
+        if typical.errors:
+            continue
+        curve = landscape.local_entropy(typical.weights, xi, sigma, couplings=couplings)
+        if not np.all(curve.converged) or np.any(curve.local_entropy < -0.2):
+            continue
+        distance, entropy = exact_curve(xi, sigma, typical.weights.astype(float), couplings)
+        errors.append([curve.distance - distance, curve.local_entropy - entropy])
+    errors = np.array(errors)
+    assert len(errors) > 50
+    assert np.all(np.abs(errors.mean(axis=0)) < 0.006)
+    assert np.sqrt(np.mean(errors**2)) < 0.02
+
+
+SOLVERS = {
+    "binary perceptron": (101, 40, {}),
+    "binary tree": (99, 30, {"units": 3}),
+    "binary full": (99, 30, {"units": 3, "tree": False}),
+    "spherical perceptron": (101, 60, {"weights": Spherical()}),
+    "spherical tree": (99, 70, {"units": 3, "weights": Spherical()}),
+    "spherical full": (99, 70, {"units": 3, "tree": False, "weights": Spherical()}),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("form", ["exact", "expanded"])
+def test_around_solutions(name, form):
+    N, P, options = SOLVERS[name]
+    xi, sigma = patterns.random(P, N, 4)
+    found = focusing_bp(
+        xi, sigma, **options, form="expanded", max_sweeps=60, stop_at_solution=True
+    )
+    tree = options.get("tree", True)
+    binary = "weights" not in options
+    kind = networks.TreeCommittee if tree else networks.Committee
+    kind = kind if "units" in options else networks.Perceptron
+    assert kind(found.weights).errors(xi, sigma) == 0
+    couplings = [0.2, 0.5, 1.0] if binary else [0.2, 1.0, 5.0, 20.0]
+    curve = landscape.local_entropy(
+        found.weights, xi, sigma, tree=tree, couplings=couplings[::-1], form=form, damping=0.3
+    )
+    np.testing.assert_array_equal(curve.coupling, couplings)  # from the weakest, always
+    assert np.all(curve.converged)
+    assert np.all(curve.residual <= 1e-6)
+    assert np.all(curve.sweeps <= 500)
+    # a stronger pull is nearer, where fewer solutions are
+    assert np.all(np.diff(curve.distance) < 0)
+    assert np.all(np.diff(curve.local_entropy) < 0)
+    expected = curve.local_entropy - closed_form(curve.distance.values, binary)
+    np.testing.assert_allclose(curve.excess, expected, rtol=0, atol=1e-12)
+    # the bound holds; by how much patterns may seem to help is the Gaussian step's error
+    assert np.all(curve.excess < 0.5 / N)
+    assert curve.excess[0] < -0.01
+    # the same number by another door
+    free = belief_propagation(
+        xi,
+        sigma,
+        units=options.get("units", 1),
+        tree=tree,
+        weights=options.get("weights", Binary()),
+        form=form,
+        reference=found.weights,
+        coupling=couplings[1],
+        damping=0.3,
+    )
+    assert free.entropy == pytest.approx(float(curve.local_entropy[1]), abs=1e-5)
+    assert free.distance == pytest.approx(float(curve.distance[1]), abs=1e-5)
+
+
+def test_zero_coupling_is_the_whole_space():
+    xi, sigma = patterns.random(40, 101, 1)
+    whole = belief_propagation(xi, sigma, tolerance=1e-9)
+    curve = landscape.local_entropy(whole.weights, xi, sigma, couplings=[0.0], tolerance=1e-9)
+    assert float(curve.local_entropy[0]) == pytest.approx(whole.entropy, abs=1e-8)
+    overlap = np.mean(whole.weights * whole.means)
+    assert float(curve.distance[0]) == pytest.approx(0.5 * (1 - overlap), abs=1e-8)
+
+
+def test_points_that_have_not_settled_are_flagged():
+    xi, sigma = patterns.random(40, 101, 1)
+    found = focusing_bp(xi, sigma, form="expanded", stop_at_solution=True)
+    curve = landscape.local_entropy(found.weights, xi, sigma, couplings=[0.2, 0.4], max_sweeps=1)
+    assert not np.any(curve.converged)
+    for name in ("distance", "local_entropy", "excess"):
+        assert np.all(np.isnan(curve[name]))
+    assert np.all(curve.sweeps == 1)
+    assert np.all(curve.residual > 1e-6)
+
+
+def test_the_default_couplings_and_a_seed():
+    xi, sigma = patterns.random(6, 41, 1)
+    found = focusing_bp(xi, sigma, stop_at_solution=True)
+    one, same = (
+        landscape.local_entropy(found.weights, xi, sigma, seed=3, max_sweeps=100) for _ in range(2)
+    )
+    assert one.identical(same)
+    np.testing.assert_allclose(np.tanh(one.coupling), np.arange(1, 49) / 49)
+    real = found.weights + 0.5
+    curve = landscape.local_entropy(real, xi, sigma, form="expanded", max_sweeps=5)
+    assert curve.coupling.values[[0, -1]] == pytest.approx([0.1, 200.0])
+    assert len(curve.coupling) == 40
+    assert curve.local_entropy.attrs["units"] == "nats per weight"
+
+
+def test_refusals():
+    xi, sigma = patterns.random(4, 6, 1)
+    w = np.ones(6)
+    for error, match, weights, options in (
+        (ValueError, "weights must be finite, with 1 axis or 2", np.ones((1, 2, 3)), {}),
+        (ValueError, "weights must be finite", np.full(6, np.nan), {}),
+        (TypeError, "weights must", ["a"] * 6, {}),
+        (ValueError, r"got shape \(5,\)", np.ones(5), {}),
+        (ValueError, r"\(2, 3\)", np.ones((2, 6)), {}),
+        (ValueError, r"\(2, 6\)", np.ones((2, 3)), {"tree": False}),
+        (ValueError, "zero throughout in any unit", np.r_[np.zeros((1, 3)), np.ones((1, 3))], {}),
+        (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": []}),
+        (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [-1.0]}),
+        (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [np.inf]}),
+        (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [[1.0]]}),
+        (TypeError, "couplings must", w, {"couplings": "default"}),
+        (ValueError, "form must be one of", w, {"form": "tap"}),
+        (ValueError, "damping must be", w, {"damping": 1.0}),
+        (ValueError, "tolerance must be", w, {"tolerance": -1.0}),
+        (ValueError, "max_sweeps must be", w, {"max_sweeps": 0}),
+    ):
+        with pytest.raises(error, match=match):
+            landscape.local_entropy(weights, xi, sigma, **options)
