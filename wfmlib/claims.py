@@ -275,6 +275,7 @@ def check(id):
     claim = get(id)
     if claim.compute is None:
         return Verdict(claim, None, NOT_CHECKED, claim.reason, 0.0)
+    from wfmlib.experiments import ArchiveError
     from wfmlib.solvers import NotConverged
 
     start = time.perf_counter()
@@ -368,64 +369,6 @@ def _function(claim):
 # ------------------------------------------------------------------------------------------------
 # Archives
 # ------------------------------------------------------------------------------------------------
-
-
-class ArchiveError(Exception):
-    """An archive cannot serve the check of a claim.
-
-    Attributes
-    ----------
-    absent : bool
-        Whether it, or a part of its samples, is simply not here. Otherwise something is wrong
-        with it.
-    """
-
-    def __init__(self, message, absent):
-        super().__init__(message)
-        self.absent = absent
-
-
-def archive(name):
-    """Return the archive of an experiment at paper scale, for the check of a claim.
-
-    It is looked for as `experiments.load` does. Its message names no folder: it is shown on a
-    page of the book.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-
-    Returns
-    -------
-    xarray.Dataset
-        With every sample.
-
-    Raises
-    ------
-    ArchiveError
-        If there is none, if samples are missing in it, if it is damaged, or if it was made of
-        another definition of the experiment.
-    """
-    from wfmlib import experiments  # late: reading the list needs no arrays
-
-    make = f"`wfm run {name} --scale paper` makes it"
-    try:
-        found = experiments.load(name)
-    except FileNotFoundError:
-        message = f"its archive {name}.nc is not here: {make}"
-        raise ArchiveError(message, absent=True) from None
-    except (OSError, experiments.DamagedArchiveError):
-        message = f"its archive {name}.nc cannot be read; remove it, and {make} anew"
-        raise ArchiveError(message, absent=False) from None
-    if not experiments.is_current(found, experiments.get(name), "paper"):
-        message = f"its archive {name}.nc belongs to another definition of it: {make} anew"
-        raise ArchiveError(message, absent=False)
-    done, wanted = found.attrs["samples_done"], found.attrs["samples_wanted"]
-    if done < wanted:
-        message = f"its archive {name}.nc holds {done} of {wanted} samples: {make} whole"
-        raise ArchiveError(message, absent=True)
-    return found
 
 
 # ------------------------------------------------------------------------------------------------

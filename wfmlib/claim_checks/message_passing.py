@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from wfmlib import claims, landscape, learning, patterns
+from wfmlib import experiments, landscape, learning, patterns
 from wfmlib.claim_checks.words import listed
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import (
@@ -42,7 +42,7 @@ def _replica_entropy(load):
 
 def _entropies():
     """Return loads at which all samples converged, their entropies, and those of the theory."""
-    archive = claims.archive("bp-entropy")
+    archive = experiments.complete("bp-entropy")
     settled = archive["converged"].all("sample").values
     loads = archive["alpha"].values[settled]
     found = archive["entropy"].values[settled]
@@ -51,7 +51,7 @@ def _entropies():
 
 def _converging():
     """Return the loads, and the share of samples at each whose messages settled."""
-    archive = claims.archive("bp-entropy")
+    archive = experiments.complete("bp-entropy")
     return archive["alpha"].values, archive["converged"].astype(float).mean("sample").values
 
 
@@ -269,7 +269,7 @@ def bp_fails_around_no_solution():
 
 def _reach(form):
     """Return the largest load at which half of the samples are solved, and all the shares."""
-    solved = claims.archive("fbp-committee")["solved"].sel(form=form)
+    solved = experiments.complete("fbp-committee")["solved"].sel(form=form)
     share = solved.astype(float).mean("sample").values
     loads = solved["alpha"].values
     return float(loads[np.flatnonzero(share >= 0.5)[-1]]) if np.any(share >= 0.5) else 0.0, share
@@ -287,7 +287,7 @@ def fbp_reach_expanded():
 
 def fbp_exact_reaches_further():
     """How many of the same instances either form solves, over all loads."""
-    solved = claims.archive("fbp-committee")["solved"].astype(bool)
+    solved = experiments.complete("fbp-committee")["solved"].astype(bool)
     exact, expanded = (solved.sel(form=form).values for form in ("exact", "expanded"))
     only = int(np.sum(exact & ~expanded)), int(np.sum(expanded & ~exact))
     loads = solved["alpha"].values
@@ -312,7 +312,7 @@ def fbp_nearly_capacity():
 
 def fbp_regions_like_theory():
     """The normalised local entropy of ten solutions, nine units, and the densest of K → ∞."""
-    archive = claims.archive("fbp-local-entropy")
+    archive = experiments.complete("fbp-local-entropy")
     settled = archive["converged"].astype(bool).all("sample").values[0]
     distance = archive["distance"].mean("sample").values[0][settled]
     found = archive["excess"].values[0][:, settled]
@@ -338,7 +338,7 @@ def fbp_regions_like_theory():
 
 def focusing_bp_solves():
     """How many of ten runs end with weights that make no error."""
-    archive = claims.archive("fbp-perceptron")
+    archive = experiments.complete("fbp-perceptron")
     ended = int(np.sum(archive["errors"].values == 0))
     return ended == archive.sizes["sample"], (
         f"{ended} of {archive.sizes['sample']} end with no error"
@@ -360,7 +360,7 @@ def focusing_bp_peaked():
 
 def bp_overlap_grows():
     """Whether the distance falls with the coupling in each of ten samples."""
-    archive = claims.archive("fbp-perceptron")
+    archive = experiments.complete("fbp-perceptron")
     rows = archive["distance"].values[0]
     settled = archive["converged"].values[0].astype(bool)
     rising = [
@@ -374,7 +374,7 @@ def bp_overlap_grows():
 
 def _above_max_margin():
     """Return distances, how far ten curves lie above that of maximal margin, and its height."""
-    archive = claims.archive("fbp-perceptron")
+    archive = experiments.complete("fbp-perceptron")
     load = float(archive["alpha"].values[0])
     settled = archive["converged"].values[0].astype(bool).all(axis=0)
     distance = archive["distance"].values[0][:, settled]
@@ -418,7 +418,7 @@ def binary_algorithms_succeed():
 
 def algorithms_find_dense():
     """The local entropy around ten solutions of focusing, and around typical ones, α = 0.5."""
-    archive = claims.archive("fbp-perceptron")
+    archive = experiments.complete("fbp-perceptron")
     load = float(archive["alpha"].values[0])
     distance = archive["distance"].values[0]
     entropy = archive["local_entropy"].values[0]
@@ -447,6 +447,6 @@ def dense_threshold_bounds():
 
 
 def _binary_shares():
-    solved = claims.archive("fbp-perceptron-success")["solved"].astype(float)
+    solved = experiments.complete("fbp-perceptron-success")["solved"].astype(float)
     share = solved.mean("sample").transpose("N", "alpha")
     return share["alpha"].values, share.values

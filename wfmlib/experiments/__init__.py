@@ -22,6 +22,7 @@ from wfmlib.experiments.runner import Failure, Run, RunError, RunInterrupted, ru
 
 __all__ = [
     "MODULES",
+    "ArchiveError",
     "Axis",
     "DamagedArchiveError",
     "Experiment",
@@ -33,6 +34,7 @@ __all__ = [
     "Task",
     "Variable",
     "archive_path",
+    "complete",
     "get",
     "is_current",
     "load",
@@ -82,3 +84,57 @@ def load(name, folder=None, *, scale="paper"):
     if not path.exists():
         raise FileNotFoundError(f"there is no archive {path}: {make}")
     return read(path)
+
+
+class ArchiveError(Exception):
+    """An archive is missing, incomplete, or not to be trusted.
+
+    Attributes
+    ----------
+    absent : bool
+        Whether it, or a part of its samples, is simply not here. Otherwise something is wrong
+        with it.
+    """
+
+    def __init__(self, message, absent):
+        super().__init__(message)
+        self.absent = absent
+
+
+def complete(name):
+    """Return the archive of an experiment at paper scale, with every sample.
+
+    It is looked for as `load` does. Messages name no folder: a page of the book may show them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+
+    Returns
+    -------
+    xarray.Dataset
+
+    Raises
+    ------
+    ArchiveError
+        If there is none, if samples are missing in it, if it is damaged, or if it was made of
+        another definition of the experiment.
+    """
+    make = f"`wfm run {name} --scale paper` makes it"
+    try:
+        found = load(name)
+    except FileNotFoundError:
+        message = f"its archive {name}.nc is not here: {make}"
+        raise ArchiveError(message, absent=True) from None
+    except (OSError, DamagedArchiveError):
+        message = f"its archive {name}.nc cannot be read; remove it, and {make} anew"
+        raise ArchiveError(message, absent=False) from None
+    if not is_current(found, get(name), "paper"):
+        message = f"its archive {name}.nc belongs to another definition of it: {make} anew"
+        raise ArchiveError(message, absent=False)
+    done, wanted = found.attrs["samples_done"], found.attrs["samples_wanted"]
+    if done < wanted:
+        message = f"its archive {name}.nc holds {done} of {wanted} samples: {make} whole"
+        raise ArchiveError(message, absent=True)
+    return found
