@@ -7,6 +7,7 @@ holds how long a sample takes, in seconds; ``fail`` makes those at one point rai
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -101,6 +102,7 @@ EXPERIMENT = experiment()
 
 def main():
     """Be `wfm`, with this experiment."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
     experiments.MODULES["toy"] = "tests.toy_experiment"
     return cli.main()
 
