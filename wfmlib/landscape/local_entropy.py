@@ -129,7 +129,7 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
     before = engine.arrays()
     engine.pull(reference, coupling)
     try:
-        residuals = iterate(engine, damping, True, tolerance, max_sweeps, _NoBar)
+        residuals = iterate(engine, damping, True, tolerance, max_sweeps)
     except NotConverged as error:
         engine.load(before)
         return math.nan, math.nan, False, error.report.iterations, math.inf
@@ -138,12 +138,6 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
     if not (converged and plausible(entropy, engine)):
         return math.nan, math.nan, False, len(residuals), float(residuals[-1])
     return distance, entropy, True, len(residuals), float(residuals[-1])
-
-
-class _NoBar:
-    @staticmethod
-    def update():
-        """Show nothing."""
 
 
 def _all_weights(distance, kind):

@@ -197,12 +197,13 @@ def checked_reference(reference, engine, name="reference"):
     return reference.reshape(units, width)
 
 
-def iterate(engine, damping, in_place, tolerance, max_sweeps, bar):
+def iterate(engine, damping, in_place, tolerance, max_sweeps, bar=None):
     """Sweep until the residual is below the tolerance; return the residuals."""
     residuals = []
     while len(residuals) < max_sweeps:
         residuals.append(engine.sweep(damping=damping, in_place=in_place))
-        bar.update()
+        if bar is not None:
+            bar.update()
         if not math.isfinite(residuals[-1]):
             message = f"a message was not a number in sweep {len(residuals)}"
             raise NotConverged(Report(False, math.inf, len(residuals), message), residuals)

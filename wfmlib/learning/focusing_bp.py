@@ -122,7 +122,7 @@ def focusing_bp(
     with tqdm(total=len(steps), unit="step", disable=not progress, delay=PATIENCE) as bar:
         for coupling, y in steps:
             engine.focus(coupling, y)
-            residuals = iterate(engine, damping, True, tolerance, max_sweeps, _Silent)
+            residuals = iterate(engine, damping, True, tolerance, max_sweeps)
             center = engine.center() if coupling > 0.0 else engine.means()  # no centre is felt
             found = rounded(center, engine)
             record = (
@@ -152,14 +152,6 @@ def focusing_bp(
 
 
 _RECORD = ("sweeps", "residual", "settled", "errors", "polarisation")
-
-
-class _Silent:
-    """A bar that shows nothing."""
-
-    @staticmethod
-    def update():
-        """Count nothing."""
 
 
 def _steps(protocol, replicas, strongest):

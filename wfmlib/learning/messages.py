@@ -200,11 +200,14 @@ class SphericalMessages(Messages):
 
     def _sweep(self, order, keep, in_place):
         new_mu, new_zeta = (one if in_place else one.copy() for one in (self.mu, self.zeta))
-        arrays = (self.U, self.V, self.mu, self.zeta, new_mu, new_zeta)
-        if self.expanded:  # V and zeta are one number for all weights of a unit
-            arrays = tuple(one[..., 0] if one.shape[-1] == 1 else one for one in arrays)
-        sweep = spherical_messages.sweep_expanded if self.expanded else spherical_messages.sweep
-        residual = sweep(order, self.xi, self.starts, *arrays, keep, self.gaussian)
+        V, zeta, renewed, sweep = self.V, self.zeta, new_zeta, spherical_messages.sweep
+        if self.expanded:  # one number for all weights of a unit
+            V, zeta, renewed = V[..., 0], zeta[..., 0], renewed[..., 0]
+            sweep = spherical_messages.sweep_expanded
+        residual = sweep(
+            order, self.xi, self.starts, self.U, V, self.mu, zeta, new_mu, renewed, keep,
+            self.gaussian,
+        )  # fmt: skip
         self.mu, self.zeta = new_mu, new_zeta
         return residual
 
