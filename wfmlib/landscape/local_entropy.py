@@ -14,6 +14,7 @@ from wfmlib.learning.belief_propagation import (
     PATIENCE,
     checked_reference,
     iterate,
+    on_sphere,
     plausible,
     prepare,
 )
@@ -94,10 +95,9 @@ def local_entropy(
     engine = prepare(xi, sigma, units, tree, kind, form, output, None, seed)
     reference = checked_reference(given, engine, "weights")
     if not binary:
-        lengths = np.linalg.norm(reference, axis=1, keepdims=True)
-        if not np.all(lengths > 0.0):
+        if not np.all(np.any(reference, axis=1)):
             raise ValueError("weights must not be zero throughout in any unit")
-        reference = reference * (math.sqrt(reference.shape[1]) / lengths)
+        reference = on_sphere(reference)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)

@@ -252,9 +252,14 @@ def rounded(means, engine):
     if isinstance(engine, BinaryMessages):
         weights = np.where(means < 0.0, -1, 1).astype(np.int8)
     else:
-        lengths = np.linalg.norm(means, axis=1, keepdims=True)
-        weights = means * (math.sqrt(means.shape[1]) / np.maximum(lengths, 1e-300))
+        weights = on_sphere(means)
     return weights[0] if len(weights) == 1 else weights
+
+
+def on_sphere(weights):
+    """Return each unit's weights, shape (K, M), with ``|w_k|^2 = M``; zeros stay zeros."""
+    lengths = np.linalg.norm(weights, axis=1, keepdims=True)
+    return weights * (math.sqrt(weights.shape[1]) / np.maximum(lengths, 1e-300))
 
 
 def count_errors(weights, engine):

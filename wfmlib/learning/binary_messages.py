@@ -33,6 +33,7 @@ from wfmlib.learning.channel import (
     WIDEST,
     distance_bound,
     exact,
+    expand,
     fast,
     fit,
     log_weight,
@@ -221,13 +222,6 @@ def _gather_means(xi, m, u, shifts):
 
 
 @fast
-def _expand(xi, g, derivative, shifts):
-    """Turn cavity means into new messages."""
-    for i in range(len(xi)):
-        shifts[i] = xi[i] * g - derivative * shifts[i]
-
-
-@fast
 def _renew_fields(fresh, keep, u, h, m, in_place):
     """Move messages towards their fresh values; return the root mean square difference."""
     squares = 0.0
@@ -269,7 +263,7 @@ def sweep_expanded(order, xi, starts, u, h, m, keep, in_place, gaussian):
             row = xi[a, starts[k] : starts[k] + width]
             g = slope(x[k], plus[k], minus[k]) / math.sqrt(v[k])
             derivative = -g * (g + x[k] / math.sqrt(v[k]))
-            _expand(row, g, derivative, shifts[k])
+            expand(row, g, derivative, shifts[k])
             change = _renew_fields(shifts[k], keep, u[a, k], h[k], m[k], in_place)
             largest = max(largest, change)
     return largest

@@ -134,3 +134,10 @@ def distance_bound(c, v, largest_shift, largest_spread):
     if rest <= 0.5 * v:
         return math.inf
     return (largest_shift + abs(c) * (1.0 - math.sqrt(rest / v))) / math.sqrt(rest)
+
+
+@fast
+def expand(xi, g, derivative, shifts):
+    """Turn cavity means into the messages of the expanded form [eq-bp-expanded]."""
+    for i in range(len(xi)):
+        shifts[i] = xi[i] * g - derivative * shifts[i]

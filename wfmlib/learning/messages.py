@@ -18,6 +18,7 @@ from wfmlib.learning import binary_messages, spherical_messages
 START = 0.1  # standard deviation of a weight's field at the start, which breaks its symmetry
 RENEWAL = 32  # sweeps after which fields are summed up again from the messages
 MOST_FIELD = 300.0  # of a binary weight: exp(2 field) stays finite
+LEAST_SHARE = 1e-3  # of the coupling that is left where the centre's norm field is negative
 UNIFORM_SPHERE = 0.5 * math.log(2.0 * math.pi * math.e)  # log-volume of the sphere, per weight
 
 
@@ -48,6 +49,7 @@ class Messages(ABC):
         self.starts = np.arange(units) * (width if tree else 0)
         self.reference = np.zeros(self.shape)
         self.coupling = 0.0
+        self.star = None
         self._since = 0
 
     def pull(self, reference, coupling):
@@ -55,6 +57,17 @@ class Messages(ABC):
         self.reference = np.asarray(reference, dtype=float).reshape(self.shape)
         self.coupling = float(coupling)
         self._refresh()
+
+    def focus(self, coupling, replicas):
+        """Couple the weights to the centre of `replicas` copies of the network."""
+        if self.star is None:
+            self.star = self._new_star()
+        self.star.coupling, self.star.replicas = float(coupling), float(replicas)
+        self._refresh()
+
+    def center(self):
+        """Return the means of the centre that `focus` couples to, shape (K, M)."""
+        return self.star.means
 
     def sweep(self, *, damping, in_place):
         """Renew all messages in a fresh random order, and the fields; return the residual."""
@@ -69,6 +82,10 @@ class Messages(ABC):
     def _first(self, shape):
         """Return small random messages for a start."""
         return self.rng.standard_normal(shape) * (START / math.sqrt(len(self.xi)))
+
+    @abstractmethod
+    def _new_star(self):
+        """Return a star that does not act yet."""
 
     @abstractmethod
     def _sweep(self, order, keep, in_place):
@@ -137,7 +154,6 @@ class SphericalMessages(Messages):
         self.U = self._first((patterns, units, width))
         self.V = np.zeros((patterns, units, several))
         self.chi = np.ones((units, 1))
-        self.star = None
         self._field_U = np.zeros(self.shape)  # from the reference and the star
         self._field_V = np.zeros((units, several))
         self._sum_up()
@@ -160,13 +176,6 @@ class SphericalMessages(Messages):
         """Return the messages' arrays, to start from another time."""
         return {"U": self.U.copy(), "V": self.V.copy(), "chi": self.chi.copy()}
 
-    def focus(self, coupling, replicas):
-        """Couple the weights to the centre of `replicas` copies of the network."""
-        if self.star is None:
-            self.star = Star(self.shape, self.zeta.shape)
-        self.star.coupling, self.star.replicas = float(coupling), float(replicas)
-        self._refresh()
-
     def means(self):
         """Return the weights' means, shape (K, M)."""
         return self.mu / self.zeta
@@ -174,10 +183,6 @@ class SphericalMessages(Messages):
     def variances(self):
         """Return the weights' variances, shape (K, M)."""
         return np.broadcast_to(1.0 / self.zeta, self.shape)
-
-    def center(self):
-        """Return the mean of the centre that `focus` couples to, shape (K, M)."""
-        return self.star.means
 
     def distance(self):
         """Return ``<|w - reference|^2> / 2 N`` (P1 (D32))."""
@@ -197,6 +202,9 @@ class SphericalMessages(Messages):
         """Return the log of the solutions' share of the sphere, per weight (P1 (D28), (D33))."""
         fields = 0.5 * float(np.mean(self.chi)) + self.coupling * self.distance()
         return self.free_entropy() + fields - UNIFORM_SPHERE
+
+    def _new_star(self):
+        return Star(self.shape, self.zeta.shape)
 
     def _sweep(self, order, keep, in_place):
         new_mu, new_zeta = (one if in_place else one.copy() for one in (self.mu, self.zeta))
@@ -221,9 +229,7 @@ class SphericalMessages(Messages):
             self._field_U += self.star.U
             self._field_V += self.star.V
         mu, zeta, before = mu + self._field_U, zeta + self._field_V, self.chi
-        whole = np.ascontiguousarray(np.broadcast_to(zeta, self.shape))
-        chi = [spherical_messages.norm_field(mu[k], whole[k]) for k in range(len(mu))]
-        self.chi = np.array(chi)[:, None]
+        self.chi = _norm_fields(mu, zeta)
         self.mu, self.zeta = mu, zeta + self.chi
         change = np.max(np.abs(self.chi - before) / (1.0 + np.abs(before)))
         return float(change) if np.isfinite(change) else math.inf
@@ -255,16 +261,18 @@ class Star:
         zeta = np.maximum(zeta, spherical_messages.LEAST_PRECISION)
         share = strength / (zeta + strength)
         V, U = zeta * share, mu * share
-        precisions = np.ascontiguousarray(np.broadcast_to(y * V, U.shape))
-        chi = [spherical_messages.norm_field(y * U[k], precisions[k]) for k in range(len(U))]
-        chi = np.array(chi)[:, None]
+        chi = _norm_fields(y * U, y * V)
         self.means = y * U / (y * V + chi)
         others = np.maximum((y - 1.0) * V + chi, (LEAST_SHARE - 1.0) * strength)
         share = strength / (others + strength)
         self.U, self.V = (y - 1.0) * U * share, others * share
 
 
-LEAST_SHARE = 1e-3  # of the coupling that is left where the centre's norm field is negative
+def _norm_fields(mu, zeta):
+    """Return the norm field of each unit, shape (K, 1); `zeta` may be one number a unit."""
+    whole = np.ascontiguousarray(np.broadcast_to(zeta, mu.shape))
+    chi = [spherical_messages.norm_field(*unit) for unit in zip(mu, whole, strict=True)]
+    return np.array(chi)[:, None]
 
 
 class BinaryMessages(Messages):
@@ -276,7 +284,6 @@ class BinaryMessages(Messages):
     def __init__(self, *args):
         super().__init__(*args)
         self.messages = self._first((len(self.xi), *self.shape))
-        self.star = None
         self._field = np.zeros(self.shape)  # from the reference and the star
         self._sum_up()
         self._refresh()
@@ -294,13 +301,6 @@ class BinaryMessages(Messages):
         u = self.messages.copy() if self.expanded else np.arctanh(self.messages)
         return {"u": u}
 
-    def focus(self, coupling, replicas):
-        """Couple the weights to the centre of `replicas` copies of the network."""
-        if self.star is None:
-            self.star = BinaryStar(self.shape)
-        self.star.coupling, self.star.replicas = float(coupling), float(replicas)
-        self._refresh()
-
     @property
     def fields(self):
         """The weights' fields, ``arctanh`` of their means, shape (K, M)."""
@@ -313,10 +313,6 @@ class BinaryMessages(Messages):
     def variances(self):
         """Return the weights' variances, shape (K, M)."""
         return np.cosh(np.clip(self.fields, -MOST_FIELD, MOST_FIELD)) ** -2.0
-
-    def center(self):
-        """Return the means of the centre that `focus` couples to, shape (K, M)."""
-        return self.star.means
 
     def distance(self):
         """Return ``(1 - overlap with the reference) / 2``."""
@@ -339,6 +335,9 @@ class BinaryMessages(Messages):
     def entropy(self):
         """Return the log of the number of solutions, per weight."""
         return self.free_entropy() - self.coupling * float(np.mean(self.reference * self.means()))
+
+    def _new_star(self):
+        return BinaryStar(self.shape)
 
     def _sweep(self, order, keep, in_place):
         if self.expanded:

@@ -32,6 +32,7 @@ from wfmlib.learning.channel import (
     WIDEST,
     distance_bound,
     exact,
+    expand,
     fast,
     fit,
     slope,
@@ -209,13 +210,6 @@ def _gather_means(xi, mu, U, spread, shifts):
     return c
 
 
-@fast
-def _expand(xi, g, derivative, shifts):
-    """Turn cavity means into new messages."""
-    for i in range(len(xi)):
-        shifts[i] = xi[i] * g - derivative * shifts[i]
-
-
 @exact
 def sweep_expanded(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
     """Visit every pattern once and renew its messages, expanded form; see `sweep`.
@@ -241,7 +235,7 @@ def sweep_expanded(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, ga
             row = xi[a, starts[k] : starts[k] + width]
             g = slope(x[k], plus[k], minus[k]) / math.sqrt(v[k])
             derivative = -g * (g + x[k] / math.sqrt(v[k]))
-            _expand(row, g, derivative, shifts[k])
+            expand(row, g, derivative, shifts[k])
             change = _renew(shifts[k], keep, U[a, k], new_mu[k])
             largest = max(largest, change)
             change = keep * (-derivative - V[a, k])
