@@ -1,10 +1,15 @@
 """Approximate message passing: a sweep from N P = 10^6 to 10^10, beside a dense matrix.
 
-What is recorded with each time: nanoseconds per entry of the patterns, bytes of packed patterns
-read per second, as a share of what one plain pass over the same memory reaches (as many threads),
-and the largest resident memory of the process so far.
+Said with each time: nanoseconds per entry of the patterns; bytes of packed patterns read per
+second, as a share of what one plain pass over the same memory reaches (as many threads); how
+often a table in the nearest cache is looked up or added to, eight times for a word of 64 entries
+and each of the two passes of a sweep; what bounds the sweep; the gain from more threads; and the
+largest resident memory of the process so far. The processor, the versions and the load of the
+machine come first: with other programs running, the gain from threads says little. Of repeated
+rounds the shortest counts.
 """
 
+import os
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,21 +19,64 @@ import numpy as np
 import pytest
 
 from wfmlib import gaussian
+from wfmlib.experiments.archive import processor
 from wfmlib.learning.message_passing import Messages, _sweep, approximate_message_passing
 from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.theory import Binary, Spherical
 
+BOUND = 0.5  # of the speed of a plain pass: a sweep that reads faster is bound by memory
+
+
+@pytest.fixture(scope="module", autouse=True)
+def conditions(request):
+    """Print what a time depends on beside the program."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(
+            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
+            f"numpy {np.__version__}, numba {numba.__version__}"
+        )
+
+
+@pytest.fixture
+def tell(benchmark, capsys):
+    """Return a function that prints a result, and keeps it with the time."""
+
+    def say(what, **found):
+        benchmark.extra_info.update(found)
+        shown = (
+            f"{name.replace('_', ' ')} {one:.3g}"
+            if isinstance(one, float)
+            else f"{name.replace('_', ' ')} {one}"
+            for name, one in found.items()
+        )
+        with capsys.disabled():
+            print(f"\n  {what}: {', '.join(shown)}")
+
+    return say
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """Seconds of a sweep on one thread, by size: what more threads are compared with."""
+    return {}
+
 
 def reading_speed(words, threads):
-    """Return the bytes per second at which the words can be summed, NumPy's loop in threads."""
+    """Return the bytes per second at which the words can be summed, NumPy's loop in threads.
+
+    A thread reads a small part again and again: it comes from a cache, and to start it costs
+    little beside.
+    """
     parts = np.array_split(words.reshape(-1), threads)
+    times = 1 + 2**26 // words.nbytes
     best = np.inf
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(3):
             began = time.perf_counter()
-            list(pool.map(np.sum, parts))
+            list(pool.map(lambda part: [np.sum(part) for _ in range(times)], parts))
             best = min(best, time.perf_counter() - began)
-    return words.nbytes / best
+    return times * words.nbytes / best
 
 
 def somewhere(packed):
@@ -38,9 +86,9 @@ def somewhere(packed):
 
 
 @pytest.mark.benchmark(group="message passing, one sweep")
-@pytest.mark.parametrize("threads", [1, numba.config.NUMBA_NUM_THREADS])
+@pytest.mark.parametrize("threads", sorted({1, 2, numba.config.NUMBA_NUM_THREADS}))
 @pytest.mark.parametrize("size", [1000, 3000, 10_000, 30_000, 100_000])
-def test_sweep(benchmark, size, threads):
+def test_sweep(benchmark, tell, alone, size, threads):
     packed = PackedPatterns.random(size, size, seed=1)
     start = somewhere(packed)
     benchmark.pedantic(
@@ -49,14 +97,24 @@ def test_sweep(benchmark, size, threads):
         rounds=20 if size <= 10_000 else 3,
         warmup_rounds=1,
     )
-    if benchmark.stats:
-        seconds = benchmark.stats["min"]
-        read = 2 * packed.words.nbytes / seconds
-        benchmark.extra_info["ns per entry"] = seconds / size**2 * 1e9
-        benchmark.extra_info["GB per second"] = read / 1e9
-        benchmark.extra_info["of memory's"] = read / reading_speed(packed.words, threads)
+    if not benchmark.stats:
+        return
+    seconds = benchmark.stats["min"]
+    read = 2 * packed.words.nbytes / seconds
+    share = read / reading_speed(packed.words, threads)
+    alone.setdefault(size, seconds if threads == 1 else np.nan)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    benchmark.extra_info["peak memory, MB"] = peak / 1e3  # Linux counts kilobytes
+    tell(
+        f"N = P = {size}, {threads} threads",
+        ns_per_entry=seconds / size**2 * 1e9,
+        GB_per_s=read / 1e9,
+        share_of_a_plain_pass=share,
+        look_ups_per_ns_and_thread=read / threads / 1e9,  # one for each byte
+        bound_by="memory" if share > BOUND else "look-ups",
+        gain_from_threads=alone[size] / seconds,
+        load_average=os.getloadavg()[0],
+        peak_memory_MB=peak / 1e3,  # Linux counts kilobytes
+    )
 
 
 def dense_sweep(F, now):
@@ -70,7 +128,7 @@ def dense_sweep(F, now):
 
 @pytest.mark.benchmark(group="message passing, one sweep at N = P = 3000")
 @pytest.mark.parametrize("kind", ["packed", "float64 matrix"])
-def test_beside_a_dense_matrix(benchmark, kind):
+def test_beside_a_dense_matrix(benchmark, tell, kind):
     packed = PackedPatterns.random(3000, 3000, seed=1)
     start = somewhere(packed)
     F = packed.unpack() / np.sqrt(3000)
@@ -79,13 +137,16 @@ def test_beside_a_dense_matrix(benchmark, kind):
     else:
         means = benchmark(dense_sweep, F, start)
     np.testing.assert_allclose(means, dense_sweep(F, start), rtol=0, atol=1e-10)
+    if benchmark.stats:
+        size = packed.words.nbytes if kind == "packed" else F.nbytes
+        tell(kind, ns_per_entry=benchmark.stats["min"] / F.size * 1e9, MB_of_patterns=size / 1e6)
 
 
 @pytest.mark.benchmark(group="message passing, to convergence at N = 10000")
 @pytest.mark.parametrize(
     ("weights", "alpha"), [(Binary(), 0.5), (Spherical(), 1.0)], ids=["binary", "spherical"]
 )
-def test_converge(benchmark, weights, alpha):
+def test_converge(benchmark, tell, weights, alpha):
     packed = PackedPatterns.random(round(alpha * 10_000), 10_000, seed=1)
     found = benchmark.pedantic(
         approximate_message_passing,
@@ -95,4 +156,11 @@ def test_converge(benchmark, weights, alpha):
         warmup_rounds=1,
     )
     assert found.converged
-    benchmark.extra_info["sweeps"] = found.sweeps
+    if benchmark.stats:
+        entries = found.sweeps * packed.N * packed.P
+        tell(
+            f"{weights}, alpha = {alpha}",
+            sweeps=found.sweeps,
+            seconds=benchmark.stats["min"],
+            ns_per_entry_and_sweep=benchmark.stats["min"] / entries * 1e9,
+        )

@@ -13,18 +13,41 @@ from wfmlib import _numba_cache
 CODE = "import os, wfmlib; print(os.environ['NUMBA_CACHE_DIR'])"
 
 
-def folder_of(*without, **env) -> Path:
-    """Return the folder that a fresh process chooses."""
+SWEEPS = """
+import hashlib, sys
+from wfmlib import patterns
+from wfmlib.learning.belief_propagation import prepare
+from wfmlib.theory import Binary, Spherical
+
+xi, sigma = patterns.random(61, 99, 1)
+found = {}
+for name in sys.argv[1:]:
+    weights = {"binary": Binary(), "spherical": Spherical()}[name]
+    engine = prepare(xi, sigma, 1, True, weights, "expanded", "exact", None, 1)
+    for _ in range(10):
+        engine.sweep(damping=0.5, in_place=True)
+    found[name] = hashlib.sha256(engine.means().tobytes()).hexdigest()
+print(sorted(found.items()))
+"""
+
+
+def printed_by(code, *arguments, without=(), **env) -> str:
+    """Return what a fresh process prints."""
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     done = subprocess.run(
-        [sys.executable, "-c", CODE],
+        [sys.executable, "-c", code, *arguments],
         env=inherited | env,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return Path(done.stdout.strip())
+    return done.stdout.strip()
+
+
+def folder_of(*without, **env) -> Path:
+    """Return the folder that a fresh process chooses."""
+    return Path(printed_by(CODE, without=without, **env))
 
 
 def test_the_folder_is_named_after_the_sources(tmp_path):
@@ -84,3 +107,15 @@ def test_folders_of_older_states_go_after_a_month(tmp_path):
         os.utime(tmp_path / name, (month_ago, month_ago))
     _numba_cache.forget_old(tmp_path / "numba-mine")
     assert {path.name for path in tmp_path.iterdir()} == set(names) - {"numba-old"}
+
+
+def test_compiled_and_loaded_kernels_agree_to_the_last_digit(tmp_path):
+    """A process that compiles runs callees' own copies; one that loads need not have any."""
+    env = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled = printed_by(SWEEPS, "binary", "spherical", **env)
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    assert kept
+    assert printed_by(SWEEPS, "binary", "spherical", **env) == compiled
+    assert printed_by(SWEEPS, "spherical", "binary", **env) == compiled
+    # the two did load
+    assert kept == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}

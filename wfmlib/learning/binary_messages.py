@@ -105,7 +105,7 @@ def _log_weight(x, low, logs, slopes):
     return logs[cell] + value * d
 
 
-@exact
+@fast
 def _by_table(xi, c, v, low, logs, slopes, shifts, spreads, t):
     """As `_by_polynomial`, from a table of several series."""
     for i in range(len(xi)):

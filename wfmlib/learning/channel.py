@@ -33,9 +33,17 @@ WIDEST = 16.0  # range of a table
 
 # Loops over the edges of one unit are kept short, with few arrays each: LLVM turns a loop into
 # vector instructions only if it needs no more than eight checks that two arrays do not overlap.
-# They may assume that there is no NaN: their callers look for it.
+# They may assume that there is no NaN: their callers look for it, and that sums may be taken in
+# any order. So the last digits depend on how a loop was compiled, and a callee is compiled twice,
+# by itself and with its caller: which of the two is called depends on what the process loaded
+# before. Inlined, there is only the caller's; what is called by a kernel and calls such a loop
+# must be inlined, too, so it is `fast` itself.
 fast = njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"}
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    forceinline=True,
+    fastmath={"reassoc", "contract", "nsz", "nnan"},
 )
 exact = njit(cache=True, nogil=True, error_model="numpy")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from wfmlib.gaussian import H
+from wfmlib.gaussian import H, log_H
 from wfmlib.learning.channel import exact
 
 MOST_SIGMA = 37.0  # H underflows beyond
@@ -39,16 +39,8 @@ def ask(x, gaussian, prefix, tails, plus, minus):
     """
     if len(x) == 1:
         plus[0], minus[0] = 1.0, 0.0
-        return log_tail(x[0])
+        return log_H(-x[0])
     return _by_moments(x, plus, minus) if gaussian else _by_counting(x, prefix, tails, plus, minus)
-
-
-@exact
-def log_tail(x):
-    """Return ``ln H(-x)``."""
-    if x > -MOST_SIGMA:
-        return math.log(H(-x))
-    return -0.5 * x * x - math.log(-x * math.sqrt(2.0 * math.pi))
 
 
 @exact
@@ -95,4 +87,4 @@ def _by_moments(x, plus, minus):
         upper = (mean - (p - q) + 1.0) / math.sqrt(rest)
         plus[k] = max(_tail_probability(upper), 1e-300)
         minus[k] = _tail_probability(lower)
-    return log_tail(mean / math.sqrt(max(variance, 1e-12)))
+    return log_H(-mean / math.sqrt(max(variance, 1e-12)))
