@@ -27,7 +27,7 @@ class FocusingBP(Solution):
     The weights are the rounded centre of the replicas; `converged` says whether they make no
     error. `history` holds one entry per step: `coupling`, `replicas`, `sweeps`, `residual`,
     `settled` (whether the messages did), `errors` (of the rounded centre) and `polarisation`
-    (mean square of the centre's means: 1 where the replicas have become one).
+    (mean square of the centre's means: 1 where the centre is certain).
 
     Attributes
     ----------
