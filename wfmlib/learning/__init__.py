@@ -2,8 +2,11 @@
 
 from wfmlib.learning.all_fields import all_weights, enumerate_fields
 from wfmlib.learning.belief_propagation import BeliefPropagation, belief_propagation
+from wfmlib.learning.cross_entropy_sgd import CrossEntropySGD, cross_entropy_sgd
+from wfmlib.learning.entropic_least_action import EntropicLeastAction, entropic_least_action
 from wfmlib.learning.enumeration import Enumeration, enumerate_solutions
 from wfmlib.learning.focusing_bp import FocusingBP, focusing_bp
+from wfmlib.learning.least_action import LeastAction, least_action
 from wfmlib.learning.message_passing import (
     MessagePassing,
     approximate_message_passing,
@@ -12,23 +15,31 @@ from wfmlib.learning.message_passing import (
 from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.learning.protocols import atanh_steps, exponential, pseudo_reinforcement
 from wfmlib.learning.replica_counts import solution_clusters, surrounding_counts
+from wfmlib.learning.schedules import Schedule
 from wfmlib.learning.solution import Solution
 
 __all__ = [
     "BeliefPropagation",
+    "CrossEntropySGD",
+    "EntropicLeastAction",
     "Enumeration",
     "FocusingBP",
+    "LeastAction",
     "MessagePassing",
     "PackedPatterns",
+    "Schedule",
     "Solution",
     "all_weights",
     "approximate_message_passing",
     "atanh_steps",
     "belief_propagation",
+    "cross_entropy_sgd",
+    "entropic_least_action",
     "enumerate_fields",
     "enumerate_solutions",
     "exponential",
     "focusing_bp",
+    "least_action",
     "pseudo_reinforcement",
     "solution_clusters",
     "state_evolution",

@@ -1,0 +1,154 @@
+"""What algorithms share that train real weights on mini-batches of patterns.
+
+Each hidden unit's weights have norm 1, and its preactivation is ``w_k . xi_k``, not divided by a
+root of their number (P1, App. E). Patterns come multiplied by their labels, *aligned*: a unit is
+right about a pattern where its preactivation is positive, a tie is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from wfmlib import _validate, networks
+from wfmlib.learning.channel import exact, fast
+from wfmlib.solvers import NotConverged, Report
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Patterns and labels to be learned, checked, and how they are cut into mini-batches.
+
+    Attributes
+    ----------
+    aligned : numpy.ndarray
+        Patterns times labels, int8, shape (P, N).
+    shape : tuple of int
+        (K, M): the number of units, and of the weights of one.
+    starts : numpy.ndarray
+        The first column that each unit sees, shape (K,).
+    edges : numpy.ndarray
+        Mini-batch b of an order of the patterns is ``order[edges[b]:edges[b + 1]]``.
+    tree : bool
+        Whether the units see disjoint parts of the input.
+    """
+
+    aligned: np.ndarray
+    shape: tuple[int, int]
+    starts: np.ndarray
+    edges: np.ndarray
+    tree: bool
+
+    @property
+    def batch(self):
+        """Patterns in the largest mini-batch."""
+        return int(self.edges[1])
+
+    def errors(self, weights):
+        """Count the wrong answers of weights (K, M), by `wfmlib.networks`."""
+        right = np.ones(len(self.aligned), dtype=np.int8)  # labels are in the patterns
+        if len(weights) == 1:
+            return networks.Perceptron(weights[0]).errors(self.aligned, right)
+        network = networks.TreeCommittee if self.tree else networks.Committee
+        return network(weights).errors(self.aligned, right)
+
+
+def prepare(xi, sigma, units, tree, batch):
+    """Return the `Instance` of arguments that are checked here; an even number of units ties."""
+    xi, sigma = _validate.patterns(xi, sigma)
+    units = _validate.integer("units", units, 1)
+    if units % 2 == 0:
+        raise ValueError(f"units must be odd, or their votes could tie, got {units}")
+    _validate.choice("tree", tree, (True, False))
+    P, N = xi.shape
+    if tree and N % units:
+        raise ValueError(f"units must divide the number of columns of xi, got {units} and {N}")
+    batch = min(_validate.integer("batch", batch, 1), P)
+    width = N // units if tree else N
+    return Instance(
+        aligned=xi * sigma[:, None],
+        shape=(units, width),
+        starts=np.arange(units) * (width if tree else 0),
+        edges=np.append(np.arange(0, P, batch), P),
+        tree=bool(tree),
+    )
+
+
+def uniform_weights(rng, shape):
+    """Draw weights uniformly from [-1, 1), then give each unit norm 1."""
+    w = rng.uniform(-1.0, 1.0, shape)
+    normalise(w)
+    return w
+
+
+def given_weights(weights, shape):
+    """Return weights to start from, a new array (K, M) of norm 1 in each unit, after checks."""
+    w = _validate.reals("weights", weights)
+    allowed = [shape] + [shape[1:]] * (shape[0] == 1)
+    if w.shape not in allowed or not np.all(np.isfinite(w)):
+        raise ValueError(
+            f"weights must hold finite numbers of shape {' or '.join(map(str, allowed))}, "
+            f"got shape {w.shape}"
+        )
+    w = w.reshape(shape)
+    largest = np.max(np.abs(w), axis=1, keepdims=True)
+    if not np.all(largest):
+        raise ValueError(f"weights must not be zero throughout in unit {np.argmin(largest)}")
+    w = w / largest  # squares neither overflow nor vanish
+    normalise(w)
+    return w
+
+
+def as_taken(weights):
+    """Return weights (..., K, M) as the networks take them: without the axis of one unit."""
+    return weights[..., 0, :] if weights.shape[-2] == 1 else weights
+
+
+def refuse_zeros(weights, epochs):
+    """Raise `NotConverged` where a unit has lost all its weights, as one weight alone can."""
+    zeros = np.flatnonzero(~np.any(weights, axis=-1))
+    if len(zeros):
+        message = f"the weights of unit {zeros[0]} have cancelled to zero"
+        raise NotConverged(Report(False, math.inf, epochs, message), weights)
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernels
+# ------------------------------------------------------------------------------------------------
+
+
+@fast
+def dot(w, x):
+    """Return ``w . x`` for a pattern, or part of one, in int8."""
+    total = 0.0
+    for i in range(len(w)):
+        total += w[i] * x[i]
+    return total
+
+
+@fast
+def add(w, x, factor):
+    """Add ``factor x`` to w."""
+    for i in range(len(w)):
+        w[i] += factor * x[i]
+
+
+@fast
+def _square(w):
+    total = 0.0
+    for i in range(len(w)):
+        total += w[i] * w[i]
+    return total
+
+
+@exact
+def normalise(w):
+    """Give each unit of w, shape (K, M), norm 1; a unit of zeros stays as it is."""
+    for k in range(len(w)):
+        square = _square(w[k])
+        if square > 0.0:
+            factor = 1.0 / math.sqrt(square)
+            for i in range(w.shape[1]):
+                w[k, i] *= factor
