@@ -1,5 +1,24 @@
 """What surrounds a solution."""
 
+from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum, max_eigenvalue
 from wfmlib.landscape.local_entropy import local_entropy
+from wfmlib.landscape.overlap import Matching, match_layers, match_units, overlap
+from wfmlib.landscape.robustness import error_profile, noise_robustness
+from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
 
-__all__ = ["local_entropy"]
+__all__ = [
+    "Matching",
+    "error_profile",
+    "gradient",
+    "hessian",
+    "hessian_product",
+    "hessian_spectrum",
+    "local_entropy",
+    "match_layers",
+    "match_units",
+    "max_eigenvalue",
+    "noise_robustness",
+    "overlap",
+    "smallest_beta",
+    "smoothed_loss",
+]

@@ -1,0 +1,299 @@
+"""Second derivatives of the smoothed number-of-errors loss: all of them, or the largest."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from wfmlib import _validate
+from wfmlib.landscape import _tangent_space as tangent_space
+from wfmlib.landscape.smoothing import Surface
+from wfmlib.solvers import NotConverged, Report
+
+DENSE = 64  # up to so many weights the largest eigenvalue is found from the whole matrix
+
+
+def hessian(
+    weights,
+    xi,
+    sigma,
+    *,
+    beta,
+    tree=True,
+    loss="square",
+    output_beta=1.0,
+    gamma=1.0,
+    tangent=False,
+):
+    """Return the matrix of second derivatives of `smoothed_loss`  [eq-hessian].
+
+    The derivatives are taken by all weights, at the point where each unit has norm one.
+
+    Parameters
+    ----------
+    weights, xi, sigma, beta, tree, loss, output_beta, gamma
+        As for `smoothed_loss`.
+    tangent : bool, optional
+        Return the Hessian on the product of spheres ``|w_k| = 1`` instead [eq-tangent]. With
+        ``P_k = 1 - w_k w_k^T``, E the Euclidean matrix and g the gradient its blocks are
+        ``P_k E_kl P_l - [k = l] (w_k . g_k) P_k``: the second derivatives along geodesics. Each
+        unit's own direction is then a zero mode.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n, n), n the number of weights, in the order of the flattened weights, symmetric
+        to the last bit. Its size is 8 n^2 bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+
+    Source: P1, Sec. V.
+    """
+    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    matrix = _euclidean(surface)
+    if _validate.choice("tangent", tangent, (True, False)):
+        tangent_space.bend(matrix, surface)
+        mirrors = tangent_space.mirrors(surface)
+        tangent_space.reflect(matrix, mirrors)
+        normal = tangent_space.normal(surface)
+        matrix[normal] = 0.0
+        matrix[:, normal] = 0.0
+        tangent_space.reflect(matrix, mirrors)
+        _symmetrise(matrix, len(surface.w))
+    return matrix
+
+
+def hessian_spectrum(
+    weights,
+    xi,
+    sigma,
+    *,
+    beta,
+    tree=True,
+    loss="square",
+    output_beta=1.0,
+    gamma=1.0,
+    tangent=False,
+):
+    """Return all eigenvalues of the Hessian of the smoothed loss, ascending.
+
+    Parameters
+    ----------
+    weights, xi, sigma, beta, tree, loss, output_beta, gamma, tangent
+        As for `hessian`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n,), n the number of weights; with `tangent` (n - K,), without the zero modes that
+        are no directions of the spheres.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    """
+    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    return _spectrum(surface, _validate.choice("tangent", tangent, (True, False)))
+
+
+def max_eigenvalue(
+    weights,
+    xi,
+    sigma,
+    *,
+    beta,
+    tree=True,
+    loss="square",
+    output_beta=1.0,
+    gamma=1.0,
+    tangent=False,
+    tolerance=1e-9,
+    max_iterations=1000,
+):
+    """Return the largest eigenvalue of the Hessian of the smoothed loss, without the matrix.
+
+    Lanczos' method (ARPACK) on exact products of the Hessian with a vector, from the same vector
+    each time; up to 64 weights, the whole matrix.
+
+    Parameters
+    ----------
+    weights, xi, sigma, beta, tree, loss, output_beta, gamma, tangent
+        As for `hessian`.
+    tolerance : float, optional
+        Error allowed, relative to the eigenvalue's size, positive.
+    max_iterations : int, optional
+        Restarts of Lanczos' method, at least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    NotConverged
+        If the tolerance is not reached.
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    """
+    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    tangent = _validate.choice("tangent", tangent, (True, False))
+    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
+    max_iterations = _validate.integer("max_iterations", max_iterations, 1)
+    K, M = surface.w.shape
+    size = K * (M - 1) if tangent else K * M
+    if size == 0:
+        raise ValueError("weights must have two or more in a unit: a sphere of one has no tangent")
+    if size <= DENSE:
+        return float(_spectrum(surface, tangent)[-1])
+    product = _product(surface)
+    if tangent:
+        product = _on_tangent(product, surface)
+    start = np.random.default_rng(0).standard_normal(size)
+    if not np.any(product(start)):  # saturated throughout: ARPACK takes no matrix of zeros
+        return 0.0
+    operator = LinearOperator((size, size), matvec=product, dtype=float)
+    try:
+        values = eigsh(
+            operator,
+            k=1,
+            which="LA",
+            v0=start,
+            tol=tolerance,
+            maxiter=max_iterations,
+            return_eigenvectors=False,
+        )
+    except ArpackNoConvergence as error:
+        message = f"the largest eigenvalue is not within {tolerance:g} of its size: {error}"
+        report = Report(False, np.inf, max_iterations, message)
+        raise NotConverged(report) from error
+    return float(values[0])
+
+
+def hessian_product(
+    weights,
+    direction,
+    xi,
+    sigma,
+    *,
+    beta,
+    tree=True,
+    loss="square",
+    output_beta=1.0,
+    gamma=1.0,
+    tangent=False,
+):
+    """Return the Hessian of the smoothed loss times a direction, without the matrix.
+
+    Parameters
+    ----------
+    weights, xi, sigma, beta, tree, loss, output_beta, gamma, tangent
+        As for `hessian`.
+    direction : array_like
+        Shape of the weights.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape of the weights.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    """
+    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    direction = _validate.reals("direction", direction)
+    if direction.shape != surface.shape or not np.all(np.isfinite(direction)):
+        raise ValueError(
+            f"direction must be finite and of the weights' shape {surface.shape}, "
+            f"got shape {direction.shape}"
+        )
+    direction = direction.reshape(surface.w.shape)
+    product = _product(surface)
+    if not _validate.choice("tangent", tangent, (True, False)):
+        return product(direction).reshape(surface.shape)
+    direction = surface.projected(direction)
+    pull = tangent_space.pull(surface)[:, None]
+    found = product(direction).reshape(direction.shape)
+    return (surface.projected(found) - pull * direction).reshape(surface.shape)
+
+
+# ------------------------------------------------------------------------------------------------
+# The whole matrix
+# ------------------------------------------------------------------------------------------------
+
+
+def _euclidean(surface):
+    """Return the matrix, made of one product ``X_k^T D X_l`` for each pair of units."""
+    K, M = surface.w.shape
+    common, own = surface.curvatures()
+    slopes = surface.slopes
+    matrix = np.empty((K * M, K * M))
+    for k in range(K):
+        left = surface.inputs[k] if surface.tree else surface.inputs
+        for l in range(k, K):
+            right = surface.inputs[l] if surface.tree else surface.inputs
+            weight = common * slopes[k] * slopes[l]
+            if k == l:
+                weight = weight + own[k]
+            block = left.T @ (weight[:, None] * right)
+            matrix[k * M : (k + 1) * M, l * M : (l + 1) * M] = block
+    _symmetrise(matrix, K)
+    return matrix
+
+
+def _symmetrise(matrix, units):
+    """Copy the blocks above the diagonal to below it; make those on it symmetric."""
+    M = len(matrix) // units
+    for at in range(0, len(matrix), M):
+        rows = matrix[at : at + M]
+        matrix[at + M :, at : at + M] = rows[:, at + M :].T
+        rows[:, at : at + M] = 0.5 * (rows[:, at : at + M] + rows[:, at : at + M].T)
+
+
+def _spectrum(surface, tangent):
+    matrix = _euclidean(surface)
+    if tangent:
+        tangent_space.bend(matrix, surface)
+        tangent_space.reflect(matrix, tangent_space.mirrors(surface))
+        kept = np.delete(np.arange(len(matrix)), tangent_space.normal(surface))
+        matrix = matrix[np.ix_(kept, kept)]
+    if len(matrix) == 0:
+        return np.empty(0)
+    return linalg.eigvalsh(matrix.T, overwrite_a=True)  # LAPACK's order: no copy
+
+
+# ------------------------------------------------------------------------------------------------
+# Products with a vector
+# ------------------------------------------------------------------------------------------------
+
+
+def _product(surface):
+    """Return the function that multiplies a flat vector by the Hessian."""
+    common, own = surface.curvatures()
+    slopes = surface.slopes
+
+    def product(vector):
+        moved = surface.forward(vector.reshape(surface.w.shape))
+        together = common * np.sum(slopes * moved, axis=0)
+        return surface.backward(slopes * together + own * moved).ravel()
+
+    return product
+
+
+def _on_tangent(product, surface):
+    """Return the same on the tangent space, in the K (M - 1) coordinates of the reflection."""
+    mirrors, pull = tangent_space.mirrors(surface), tangent_space.pull(surface)[:, None]
+
+    def on_tangent(vector):
+        inner = vector.reshape(len(mirrors), -1)
+        outer = tangent_space.mirrored(np.pad(inner, ((0, 0), (1, 0))), mirrors)
+        found = product(outer).reshape(mirrors.shape)
+        return (tangent_space.mirrored(found, mirrors)[:, 1:] - pull * inner).ravel()
+
+    return on_tangent

@@ -1,0 +1,187 @@
+"""How alike two networks are once what makes no difference is undone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from wfmlib import _validate
+
+
+class Matching(NamedTuple):
+    """How the units of one network fit those of another.
+
+    Attributes
+    ----------
+    permutation : numpy.ndarray
+        Shape (K,), int64: unit k of the first network is unit ``permutation[k]`` of the second.
+    signs : numpy.ndarray
+        Shape (K,), int8: -1 where that unit fits with its sign changed.
+    """
+
+    permutation: np.ndarray
+    signs: np.ndarray
+
+
+def match_units(w1, w2, *, signs=True):
+    """Find the order, and the signs, of the units of `w2` in which they overlap most with `w1`.
+
+    The matched weights are ``signs[:, None] * w2[permutation]``. They make the same network only
+    where the device has the symmetry: units may be exchanged in a fully connected layer, not in
+    a tree. The sign of a unit is free if its activation is odd and the next layer's weights are
+    changed with it, as in `match_layers`; in `networks.Committee`, which has no such weights, it
+    is not: use ``signs=False``.
+
+    Parameters
+    ----------
+    w1, w2 : array_like
+        Weights, shape (K, N), no unit zero throughout.
+    signs : bool, optional
+        Whether a unit may change its sign.
+
+    Returns
+    -------
+    Matching
+        `permutation` and `signs`, which maximise the mean over units of the cosine between
+        matched weights [eq-matching]: an assignment problem, solved exactly.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or shape, or has a unit that is zero; the message
+        names it.
+
+    Source: P3, SM IV.
+    """
+    one, two = _directions("w1", w1), _directions("w2", w2)
+    _same_shapes([one], [two])
+    cosines = one @ two.T
+    free = _validate.choice("signs", signs, (True, False))
+    gain = np.abs(cosines) if free else cosines
+    rows, permutation = linear_sum_assignment(gain, maximize=True)
+    chosen = np.ones(len(rows), dtype=np.int8)
+    if free:
+        chosen[cosines[rows, permutation] < 0.0] = -1
+    return Matching(permutation.astype(np.int64), chosen)
+
+
+def match_layers(w1, w2, *, signs=True):
+    """Return the layers of `w2` with hidden units named, and signed, as in `w1`.
+
+    From the first layer on: the units of a hidden layer are matched by `match_units`, and the
+    columns of the next layer follow. The units of the last layer are the answers; they keep
+    their places and signs. The function that a network with odd activations and no biases
+    computes does not change; where activations are not odd, use ``signs=False``.
+
+    Parameters
+    ----------
+    w1, w2 : sequence of array_like
+        Weights of each layer, shape (units, units of the layer before); the last may be one unit
+        of shape (units of the layer before,).
+    signs : bool, optional
+        Whether hidden units may change their signs.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        The layers of `w2`, of the shapes and types given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or shape; the message names it.
+    """
+    one, two = _layers("w1", w1), _layers("w2", w2)
+    _same_shapes(one, two)
+    matched = [np.array(w) for w in two]
+    for layer in range(len(matched) - 1):
+        order, turned = match_units(one[layer], matched[layer], signs=signs)
+        matched[layer] = turned[:, None] * matched[layer][order]
+        matched[layer + 1] = matched[layer + 1][..., order] * turned
+    return matched
+
+
+def overlap(w1, w2, *, match=False, signs=True):
+    """Return the overlap of two networks, between -1 and 1.
+
+    Parameters
+    ----------
+    w1, w2 : array_like or sequence of array_like
+        Weights, shape (N,) or (K, N) or (K, N/K); or a list of layers, as for `match_layers`.
+    match : bool, optional
+        Match the units first: those of the one matrix, or those of the hidden layers of a list.
+    signs : bool, optional
+        Whether matching may change their signs.
+
+    Returns
+    -------
+    float
+        Mean over units of the cosine between their weights, each unit counted with the number
+        of its weights: ``w1 . w2 / N`` over all N weights if they are binary.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or shape, or has a unit that is zero; the message
+        names it.
+    """
+    match = _validate.choice("match", match, (True, False))
+    _validate.choice("signs", signs, (True, False))
+    if _is_layers(w1) or _is_layers(w2):
+        one, two = _layers("w1", w1), _layers("w2", w2)
+        two = match_layers(one, two, signs=signs) if match else two
+    else:
+        one, two = [_validate.reals("w1", w1)], [_validate.reals("w2", w2)]
+        if match and one[0].ndim == 2:
+            order, turned = match_units(one[0], two[0], signs=signs)
+            two = [turned[:, None] * two[0][order]]
+    _same_shapes(one, two)
+    total = 0.0
+    for a, b in zip(one, two, strict=True):
+        cosines = np.sum(_directions("w1", a) * _directions("w2", b), axis=1)
+        total += a.shape[-1] * np.sum(cosines)
+    return float(total / sum(a.size for a in one))
+
+
+def _directions(name, w):
+    """Return units of norm one, shape (K, N)."""
+    w = _validate.reals(name, w)
+    if w.ndim not in (1, 2) or w.size == 0 or not np.all(np.isfinite(w)):
+        raise ValueError(f"{name} must be finite, with 1 axis or 2, got shape {w.shape}")
+    w = np.atleast_2d(w)
+    size = np.abs(w).max(axis=1, keepdims=True)
+    if not np.all(size):
+        raise ValueError(f"{name} must not be zero throughout in any unit")
+    w = w / size
+    return w / np.linalg.norm(w, axis=1, keepdims=True)
+
+
+def _is_layers(w):
+    """Return whether these are layers: a list of matrices, not a matrix as a list of lists."""
+    return isinstance(w, (list, tuple)) and len(w) > 0 and np.ndim(w[0]) == 2
+
+
+def _layers(name, w):
+    """Return checked layers as a list of arrays of the types given."""
+    if not _is_layers(w):
+        raise TypeError(f"{name} must be a list of weight matrices, layer by layer")
+    layers = [_validate.array(name, one) for one in w]
+    for one in layers:
+        _directions(name, one)
+    for below, above in pairwise(layers):
+        if below.ndim != 2 or above.shape[-1] != len(below):
+            raise ValueError(
+                f"{name} must have as many columns in each layer as there are units below, "
+                f"got shapes {[one.shape for one in layers]}"
+            )
+    return layers
+
+
+def _same_shapes(one, two):
+    shapes = [[w.shape for w in each] for each in (one, two)]
+    if shapes[0] != shapes[1]:
+        given = " and ".join(", ".join(str(shape) for shape in each) for each in shapes)
+        raise ValueError(f"w1 and w2 must have the same shape, got {given}")
