@@ -7,6 +7,9 @@ import importlib
 
 # Name of each experiment, and the module that defines it: one line each.
 MODULES = {
+    "committee-reach": "wfmlib.experiments.committee_reach",
+    "elal-replicas": "wfmlib.experiments.elal_replicas",
+    "tree-minima": "wfmlib.experiments.tree_minima",
     "bp-entropy": "wfmlib.experiments.bp_entropy",
     "fbp-committee": "wfmlib.experiments.fbp_committee",
     "fbp-local-entropy": "wfmlib.experiments.fbp_local_entropy",
