@@ -26,7 +26,7 @@ CURVES = {f"around_{name}": variable for name, variable in CURVE.items()}
 SETTINGS = {"N": 999, "units": 9, "P": 1000}
 SEED = 2021
 COUPLINGS = tuple(np.geomspace(0.1, 200.0, 30).round(6).tolist())
-BETAS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)  # the two of the figure are chosen from these
+BETAS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0)  # those of the figure are among them
 
 
 def sample(settings, point, seed):
