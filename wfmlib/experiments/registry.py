@@ -7,8 +7,10 @@ import importlib
 
 # Name of each experiment, and the module that defines it: one line each.
 MODULES = {
+    "annealing-losses": "wfmlib.experiments.annealing_losses",
     "committee-reach": "wfmlib.experiments.committee_reach",
     "elal-replicas": "wfmlib.experiments.elal_replicas",
+    "replicated-annealing": "wfmlib.experiments.replicated_annealing",
     "tree-minima": "wfmlib.experiments.tree_minima",
     "bp-entropy": "wfmlib.experiments.bp_entropy",
     "fbp-committee": "wfmlib.experiments.fbp_committee",

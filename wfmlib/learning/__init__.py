@@ -1,6 +1,7 @@
 """Algorithms that find solutions."""
 
 from wfmlib.learning.all_fields import all_weights, enumerate_fields
+from wfmlib.learning.annealing import Annealing, simulated_annealing
 from wfmlib.learning.belief_propagation import BeliefPropagation, belief_propagation
 from wfmlib.learning.cross_entropy_sgd import CrossEntropySGD, cross_entropy_sgd
 from wfmlib.learning.entropic_least_action import EntropicLeastAction, entropic_least_action
@@ -15,10 +16,12 @@ from wfmlib.learning.message_passing import (
 from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.learning.protocols import atanh_steps, exponential, pseudo_reinforcement
 from wfmlib.learning.replica_counts import solution_clusters, surrounding_counts
+from wfmlib.learning.replicated_annealing import ReplicatedAnnealing, replicated_annealing
 from wfmlib.learning.schedules import Schedule
 from wfmlib.learning.solution import Solution
 
 __all__ = [
+    "Annealing",
     "BeliefPropagation",
     "CrossEntropySGD",
     "EntropicLeastAction",
@@ -27,6 +30,7 @@ __all__ = [
     "LeastAction",
     "MessagePassing",
     "PackedPatterns",
+    "ReplicatedAnnealing",
     "Schedule",
     "Solution",
     "all_weights",
@@ -41,6 +45,8 @@ __all__ = [
     "focusing_bp",
     "least_action",
     "pseudo_reinforcement",
+    "replicated_annealing",
+    "simulated_annealing",
     "solution_clusters",
     "state_evolution",
     "surrounding_counts",

@@ -3,6 +3,7 @@
 from wfmlib.networks.committee import Committee
 from wfmlib.networks.parity_machine import ParityMachine
 from wfmlib.networks.perceptron import Perceptron
+from wfmlib.networks.relu_committee import ReluCommittee
 from wfmlib.networks.tree_committee import TreeCommittee
 
-__all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee"]
+__all__ = ["Committee", "ParityMachine", "Perceptron", "ReluCommittee", "TreeCommittee"]

@@ -1,0 +1,429 @@
+"""Annealing: its distribution against exact enumeration, its running integers, its record.
+
+The tests of distributions let a chain of proposals run at fixed temperature, look at it every so
+often, and compare the share of every configuration with its Boltzmann weight. The looks are
+correlated; the statistical error is taken from the scatter of the shares over 50 parts of the
+chain, and the chi-square so formed, with one degree of freedom for each configuration, is to lie
+within its mean plus 6 standard deviations of it; the scatter makes it wider than a chi-square's.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from wfmlib import networks, patterns
+from wfmlib.learning.annealing import RARE, schedule, shares, simulated_annealing
+from wfmlib.learning.annealing_moves import metropolis, pulls, waiting
+from wfmlib.learning.annealing_state import LEVELS, Model
+from wfmlib.learning.replicated_annealing import mean_overlap, replicated_annealing
+from wfmlib.networks.relu_committee import ReluCommittee
+
+KERNELS = pytest.mark.parametrize("kernel", [metropolis, waiting], ids=["metropolis", "waiting"])
+LOSSES = pytest.mark.parametrize("loss", ["errors", "cross-entropy"])
+MACHINES = pytest.mark.parametrize(
+    ("units", "tree", "activation", "N"),
+    [
+        (1, True, "sign", 9),
+        (1, True, "sign", 10),
+        (3, True, "sign", 9),
+        (3, True, "sign", 12),  # even parts: undecided units
+        (4, True, "sign", 12),  # even number of units: ties
+        (3, False, "sign", 5),
+        (2, True, "relu", 8),
+        (2, True, "relu", 10),  # odd parts: steps of 1
+        (4, False, "relu", 4),
+    ],
+)
+
+
+def network(w, tree, activation):
+    """Return the network of weights (K, n)."""
+    if activation == "relu":
+        return ReluCommittee(w, tree=tree)
+    if len(w) == 1:
+        return networks.Perceptron(w[0])
+    return (networks.TreeCommittee if tree else networks.Committee)(w)
+
+
+def energy(w, xi, sigma, tree, activation, loss, gamma):
+    """Return the loss summed over patterns, from what the networks say."""
+    net = network(w, tree, activation)
+    if loss == "errors":
+        return net.errors(xi, sigma)
+    x = net.stabilities(xi, sigma)
+    return np.sum(np.logaddexp(0.0, -2 * gamma * x)) / (2 * gamma)
+
+
+def start(model, replicas=1, seed=0):
+    rng = np.random.default_rng(seed)
+    return model.state(rng.choice(np.array([-1, 1], dtype=np.int8), (replicas, *model.shape)))
+
+
+def assert_same(state, other):
+    """Hold all that is kept against what is built anew from the weights."""
+    for name, found, expected in zip(state._fields, state, other, strict=True):
+        if name in ("field_bits", "vote_bits", "can_fall", "can_rise"):
+            found, expected = found & other.valid, expected & other.valid
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+@KERNELS
+@LOSSES
+@MACHINES
+@pytest.mark.parametrize("P", [7, 150])
+def test_running_integers_are_those_built_anew(kernel, loss, units, tree, activation, N, P):
+    xi, sigma = patterns.random(P, N, 1)
+    model = Model(xi, sigma, units, tree, activation, loss, 0.7)
+    state, rng = start(model, 3), np.random.default_rng(2)
+    for beta in (0.0, 0.3, 2.0):
+        kernel(state, rng, 300, beta * model.quantum, pulls(1.0, 3), False)
+        assert_same(state, model.state(state.weights))
+    for a, w in enumerate(state.weights):
+        assert state.errors[a] == network(w, tree, activation).errors(xi, sigma)
+        exact = energy(w, xi, sigma, tree, activation, loss, 0.7)
+        bound = 0.5 * P * model.quantum if loss == "cross-entropy" else 0
+        assert abs(state.energy[a] * model.quantum - exact) <= bound + 1e-9
+
+
+def test_a_step_is_many_quanta():
+    xi, sigma = patterns.random(10, 9, 1)
+    model = Model(xi, sigma, 1, True, "sign", "cross-entropy", 1.0)
+    assert np.max(np.abs(model.cost[2:] - model.cost[:-2])) in (LEVELS, LEVELS + 1)
+
+
+def test_both_ways_to_keep_occur():
+    xi, sigma = patterns.random(5, 12, 1)
+    packed = {
+        (units, activation): Model(xi, sigma, units, True, activation, "errors", 1.0).packed
+        for units, activation in [(1, "sign"), (3, "sign"), (4, "sign"), (2, "relu"), (4, "relu")]
+    }
+    assert packed == {
+        (1, "sign"): True,
+        (3, "sign"): False,  # parts of 4: undecided units
+        (4, "sign"): True,
+        (2, "relu"): True,
+        (4, "relu"): False,  # parts of 3: steps of 1
+    }
+
+
+def all_weights(shape):
+    """Return all binary weights of a shape, in the order of `index`."""
+    size = math.prod(shape)
+    return np.array(list(itertools.product((-1, 1), repeat=size)), np.int8).reshape(-1, *shape)
+
+
+def index(weights):
+    """Return which of `all_weights` these are."""
+    return int("".join("1" if w > 0 else "0" for w in weights.ravel()), 2)
+
+
+def assert_samples(kernel, model, replicas, beta, coupling, logs, looks=2500, every=60):
+    """Run a chain, and compare the shares of configurations with ``exp(logs)``, normalised."""
+    exact = np.exp(logs - logs.max())
+    exact /= exact.sum()
+    state, rng = start(model, replicas), np.random.default_rng(5)
+    pull, parts = pulls(coupling, replicas), 50
+    kernel(state, rng, 10_000, beta * model.quantum, pull, False)
+    counts = np.zeros((parts, len(exact)))
+    for look in range(looks):
+        kernel(state, rng, every, beta * model.quantum, pull, False)
+        counts[look * parts // looks, index(state.weights)] += 1
+    # Configurations in groups of similar weight, so that each group is met often enough.
+    order = np.argsort(exact, kind="stable")
+    groups = np.minimum((np.cumsum(exact[order]) * 20).astype(int), 19)
+    expected = np.bincount(groups, exact[order], 20)
+    found = np.array([np.bincount(groups, part[order], 20) for part in counts]) * parts / looks
+    used = expected > 0.01
+    assert used.sum() >= 8
+    error = found.std(axis=0, ddof=1)[used] / math.sqrt(parts)
+    deviation = (found.mean(axis=0) - expected)[used] / error
+    assert np.mean(deviation**2) < 1 + 6 * math.sqrt(2 / used.sum())
+    assert np.max(error) < 0.01  # a wrong distribution would show
+
+
+@KERNELS
+@LOSSES
+@pytest.mark.parametrize(
+    ("units", "activation", "N", "P"),
+    [(1, "sign", 9, 6), (3, "sign", 9, 6), (2, "relu", 8, 6), (2, "relu", 10, 6)],
+)
+def test_one_replica_samples_its_boltzmann_weights(kernel, loss, units, activation, N, P):
+    xi, sigma = patterns.random(P, N, 3)
+    model = Model(xi, sigma, units, True, activation, loss, 0.8)
+    beta = 1.0 if loss == "errors" else 1.5
+    every = all_weights(model.shape)
+    energies = [energy(w, xi, sigma, True, activation, loss, 0.8) for w in every]
+    assert_samples(kernel, model, 1, beta, 0.0, -beta * np.array(energies))
+
+
+@KERNELS
+@LOSSES
+@pytest.mark.parametrize(("units", "activation", "N"), [(1, "sign", 5), (2, "relu", 4)])
+def test_two_replicas_sample_theirs(kernel, loss, units, activation, N):
+    xi, sigma = patterns.random(4, N, 4)
+    model = Model(xi, sigma, units, True, activation, loss, 0.8)
+    beta, coupling = 1.0, 0.9
+    one = np.array(
+        [energy(w, xi, sigma, True, activation, loss, 0.8) for w in all_weights(model.shape)]
+    )
+    pairs = all_weights((2, N))
+    logs = -beta * (one[:, None] + one).ravel() + coupling / 2 * np.prod(pairs, axis=1).sum(axis=1)
+    assert_samples(kernel, model, 2, beta, coupling, logs)
+
+
+@pytest.mark.parametrize("y", [2, 3, 20])
+def test_pulls_are_ratios(y):
+    rng = np.random.default_rng(0)
+    w = rng.choice([-1, 1], y)
+    flipped = w.copy()
+    flipped[0] *= -1
+
+    def log_weight(w):
+        return 1.3 / y * (w.sum() ** 2 - y) / 2
+
+    k = w[0] * w.sum() - 1
+    ratio = math.exp(log_weight(flipped) - log_weight(w))
+    assert pulls(1.3, y)[k + y - 1] == pytest.approx(ratio, rel=1e-12)
+
+
+def test_waiting_waits_for_ever_where_nothing_is_accepted():
+    xi, sigma = np.ones((1, 1)), np.ones(1)
+    model = Model(xi, sigma, 1, True, "sign", "errors", 1.0)
+    state = model.state(np.ones((1, 1, 1), dtype=np.int8))
+    for beta in (30.0, 45.0, 500.0, 1e6):  # chances exp(-beta), down to 0
+        proposed, accepted = waiting(
+            state, np.random.default_rng(1), 1000, beta, pulls(0.0, 1), False
+        )
+        assert (proposed, accepted) == (1000, 0)
+
+
+def test_kernels_stop_at_a_solution():
+    xi, sigma = patterns.random(5, 101, 1)
+    model = Model(xi, sigma, 1, True, "sign", "errors", 1.0)
+    for kernel in (metropolis, waiting):
+        state = start(model)
+        assert state.errors[0] > 0
+        proposed, accepted = kernel(
+            state, np.random.default_rng(1), 10**6, 5.0, pulls(0.0, 1), True
+        )
+        assert state.errors[0] == 0
+        assert accepted <= proposed < 10**6
+
+
+# ------------------------------------------------------------------------------------------------
+# The public functions
+# ------------------------------------------------------------------------------------------------
+
+
+def test_cross_entropy_solves_where_errors_do_not():
+    xi, sigma = patterns.random(100, 201, 7)
+    found = simulated_annealing(xi, sigma, seed=1)
+    assert found.converged
+    assert found.errors == networks.Perceptron(found.weights).errors(xi, sigma) == 0
+    stuck = simulated_annealing(xi, sigma, loss="errors", seed=1)
+    assert not stuck.converged
+    assert stuck.errors == networks.Perceptron(stuck.weights).errors(xi, sigma) > 5
+    assert stuck.energy == stuck.errors == stuck.history["errors"][-1]
+    assert stuck.epochs == 1000
+    assert found.epochs < 1000
+
+
+@MACHINES
+def test_finds_solutions_of_every_machine(units, tree, activation, N):
+    xi, sigma = patterns.random(3, N, 6)
+    solvable = True
+    if tree:
+        every = all_weights((units, N // units))
+        solvable = any(network(w, tree, activation).errors(xi, sigma) == 0 for w in every)
+    for loss in ("errors", "cross-entropy"):
+        found = simulated_annealing(
+            xi, sigma, units=units, tree=tree, activation=activation, loss=loss,
+            sweeps=500, steps=50, seed=3,
+        )  # fmt: skip
+        w = found.weights.reshape(units, -1)
+        assert found.errors == network(w, tree, activation).errors(xi, sigma)
+        assert found.converged == (found.errors == 0) == solvable
+
+
+@pytest.mark.parametrize("moves", ["auto", "metropolis", "waiting"])
+def test_same_seed_same_bits(moves):
+    xi, sigma = patterns.random(60, 99, 1)
+    runs = [
+        simulated_annealing(xi, sigma, loss="errors", sweeps=200, moves=moves, seed=seed)
+        for seed in (4, 4, 5)
+    ]
+    np.testing.assert_array_equal(runs[0].weights, runs[1].weights)
+    for name, values in runs[0].history.items():
+        np.testing.assert_array_equal(values, runs[1].history[name])
+    assert np.any(runs[0].weights != runs[2].weights)
+
+
+def test_auto_begins_as_metropolis_and_ends_waiting():
+    xi, sigma = patterns.random(60, 99, 1)
+    options = {"loss": "errors", "sweeps": 300, "seed": 4}
+    auto = simulated_annealing(xi, sigma, **options)
+    plain = simulated_annealing(xi, sigma, moves="metropolis", **options)
+    rare = int(np.argmax(auto.history["accepted"] < RARE))
+    assert 0 < rare < 99
+    np.testing.assert_array_equal(
+        auto.history["energy"][: rare + 1], plain.history["energy"][: rare + 1]
+    )
+
+
+def test_gauge_symmetry():
+    # Flipping inputs together with the start flips the whole run.
+    xi, sigma = patterns.random(40, 60, 1)
+    rng = np.random.default_rng(0)
+    gauge, w = rng.choice([-1, 1], 60), rng.choice([-1, 1], 60)
+    runs = [
+        simulated_annealing(x, sigma, weights=v, sweeps=50, steps=5, seed=2)
+        for x, v in ((xi, w), (xi * gauge, w * gauge))
+    ]
+    np.testing.assert_array_equal(runs[1].weights, runs[0].weights * gauge)
+    np.testing.assert_array_equal(runs[1].history["energy"], runs[0].history["energy"])
+
+
+@pytest.mark.parametrize("loss", ["errors", "cross-entropy"])
+def test_order_of_patterns_does_not_matter(loss):
+    xi, sigma = patterns.random(130, 99, 1)
+    order = np.random.default_rng(3).permutation(130)
+    runs = [
+        simulated_annealing(xi[o], sigma[o], units=3, loss=loss, sweeps=50, steps=5, seed=2)
+        for o in (np.arange(130), order)
+    ]
+    np.testing.assert_array_equal(runs[1].weights, runs[0].weights)
+
+
+def test_a_start_that_solves_is_returned():
+    xi, sigma = np.ones((1, 5)), np.ones(1)
+    found = simulated_annealing(xi, sigma, weights=np.ones(5))
+    np.testing.assert_array_equal(found.weights, 1)
+    assert (found.converged, found.epochs, len(found.history["beta"])) == (True, 0, 0)
+    longer = simulated_annealing(xi, sigma, weights=np.ones(5), stop_at_solution=False)
+    assert longer.epochs == 1000
+
+
+def test_schedules():
+    np.testing.assert_allclose(schedule((1, 100), "geometric", 3, 10), [1, 10, 100])
+    np.testing.assert_allclose(schedule((0, 10), "linear", 3, 10), [0, 5, 10])
+    assert shares(10, 3).tolist() == [3, 3, 4]
+    assert shares(1000, 100).tolist() == [10] * 100
+
+
+def test_replicas_reach_overlap_and_solutions():
+    xi, sigma = patterns.random(40, 99, 1)
+    found = replicated_annealing(xi, sigma, units=3, replicas=6, sweeps=2000, steps=200, seed=1)
+    assert found.converged
+    assert found.replicas.shape == (6, 3, 33)
+    errors = [networks.TreeCommittee(w).errors(xi, sigma) for w in found.replicas]
+    assert found.replica_errors.tolist() == errors == [0] * 6
+    assert found.errors == networks.TreeCommittee(found.weights).errors(xi, sigma)
+    pairs = [np.mean(a * b.astype(int)) for a, b in itertools.combinations(found.replicas, 2)]
+    assert found.overlap == pytest.approx(np.mean(pairs), abs=1e-12)
+    assert abs(found.overlap - 0.85) <= 0.01
+    assert found.epochs < 2000
+    decided = found.replicas.sum(axis=0) != 0
+    assert not np.all(decided)  # ties occur, and are broken
+    majority = np.sign(found.replicas.sum(axis=0))
+    np.testing.assert_array_equal(found.weights[decided], majority[decided])
+    assert np.all(np.abs(found.weights) == 1)
+    history = found.history
+    assert {len(values) for values in history.values()} == {found.epochs // 10}
+    assert history["errors_most"][-1] == 0
+    assert history["overlap"][-1] == found.overlap
+
+
+def test_replicas_of_a_perceptron_and_same_bits():
+    xi, sigma = patterns.random(20, 51, 1)
+    runs = [
+        replicated_annealing(
+            xi, sigma, replicas=3, overlap=0.6, loss=loss, sweeps=300, steps=60, seed=9
+        )
+        for loss in ("errors", "errors", "cross-entropy")
+    ]
+    assert runs[0].replicas.shape == (3, 51)
+    np.testing.assert_array_equal(runs[0].replicas, runs[1].replicas)
+    for found in runs:
+        errors = [networks.Perceptron(w).errors(xi, sigma) for w in found.replicas]
+        assert found.replica_errors.tolist() == errors
+
+
+def test_feedback_holds_the_overlap_and_no_more_is_claimed():
+    # Far too many patterns: no solutions, but the overlap is held, and converged says no.
+    xi, sigma = patterns.random(300, 99, 1)
+    found = replicated_annealing(
+        xi, sigma, replicas=5, overlap=0.7, beta=(0.1, 0.3), sweeps=2000, steps=400, seed=2
+    )
+    held = found.history["overlap"][-80:]
+    assert abs(held.mean() - 0.7) < 0.03
+    assert not found.converged
+    assert found.epochs == 2000
+    assert found.replica_errors.min() > 0
+
+
+def test_mean_overlap_of_equal_and_opposite_replicas():
+    assert mean_overlap(np.full((1, 7), 4), 4) == 1.0
+    assert mean_overlap(np.zeros((1, 7)), 2) == -1.0
+
+
+BOTH = pytest.mark.parametrize("function", [simulated_annealing, replicated_annealing])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"units": 0}, "units"),
+        ({"units": 4}, "units must divide"),
+        ({"units": 3, "activation": "relu"}, "units must be even"),
+        ({"tree": 2}, "tree"),
+        ({"activation": "tanh"}, "activation"),
+        ({"loss": "mse"}, "loss"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"beta": 3.0}, "beta must be a pair"),
+        ({"beta": (0.0, 1.0)}, "beta"),
+        ({"beta": (-1.0, 1.0), "spacing": "linear"}, "beta"),
+        ({"spacing": "log"}, "spacing"),
+        ({"sweeps": 0}, "sweeps"),
+        ({"sweeps": 10, "steps": 11}, "steps"),
+        ({"moves": "cluster"}, "moves"),
+        ({"seed": -1}, "seed"),
+        ({"progress": "yes"}, "progress"),
+    ],
+)
+def test_bad_arguments_are_named(function, options, word):
+    xi, sigma = patterns.random(5, 9, 1)
+    with pytest.raises(ValueError, match=word):
+        function(xi, sigma, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"replicas": 1}, "replicas"),
+        ({"overlap": 1.0}, "overlap"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"ramp": 1.5}, "ramp"),
+        ({"gain": 0.0}, "gain"),
+        ({"stop_early": None}, "stop_early"),
+    ],
+)
+def test_bad_arguments_of_replicas_are_named(options, word):
+    xi, sigma = patterns.random(5, 9, 1)
+    with pytest.raises(ValueError, match=word):
+        replicated_annealing(xi, sigma, **options)
+
+
+def test_bad_starts_are_named():
+    xi, sigma = patterns.random(5, 9, 1)
+    with pytest.raises(ValueError, match=r"weights must have shape \(1, 9\) or \(9,\)"):
+        simulated_annealing(xi, sigma, weights=np.ones(8))
+    with pytest.raises(ValueError, match="weights must hold -1 and"):
+        simulated_annealing(xi, sigma, weights=np.zeros(9))
+
+
+def test_too_many_patterns_are_refused():
+    with pytest.raises(ValueError, match="xi must have at most 130000 rows"):
+        simulated_annealing(np.ones((130_001, 1)), np.ones(130_001))

@@ -1,0 +1,97 @@
+"""Annealing of the binary perceptron: which loss, or replicas, and how far in load (P1, II F).
+
+Three algorithms on the same patterns: annealing on the number of errors, the same schedule with
+the cross-entropy, and replicas that attract each other, on the number of errors. A sweep of the
+replicas proposes as many flips for each of them as a sweep of the others does for the one:
+`sweeps` counts them for each replica, and the replicas cost `replicas` times as many proposals.
+Their beta ends earlier, where an error is as good as forbidden: as cold as the others end, they
+would not come together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib import patterns
+from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.learning.annealing import simulated_annealing
+from wfmlib.learning.replicated_annealing import replicated_annealing
+
+SETTINGS = {
+    "gamma": 1.0,
+    "beta": (1.0, 50.0),
+    "sweeps": 10_000,
+    "steps": 1000,
+    "replicas": 7,
+    "replicated_beta": (0.3, 6.0),
+    "overlap": 0.9,
+    "tolerance": 0.02,
+}
+LOSSES = ("errors", "cross-entropy", "replicated")
+
+
+def sample(settings, point, seed):
+    """Return how one run ended."""
+    patterns_seed, moves_seed = seed.spawn(2)
+    xi, sigma = patterns.random(round(point["alpha"] * point["N"]), point["N"], patterns_seed)
+    common = {name: settings[name] for name in ("beta", "sweeps", "steps", "gamma")}
+    if point["loss"] == "replicated":
+        found = replicated_annealing(
+            xi,
+            sigma,
+            replicas=settings["replicas"],
+            overlap=settings["overlap"],
+            tolerance=settings["tolerance"],
+            seed=moves_seed,
+            **(common | {"beta": settings["replicated_beta"]}),
+        )
+        errors = [found.errors, *found.replica_errors]
+        proposals = settings["replicas"] * found.epochs
+    else:
+        found = simulated_annealing(xi, sigma, loss=point["loss"], seed=moves_seed, **common)
+        errors = [found.errors]
+        proposals = found.epochs
+    return {
+        "solved": min(errors) == 0,
+        "errors": min(errors),
+        "reference_errors": found.errors,
+        "mean_errors": float(np.mean(errors[-settings["replicas"] :])),
+        "sweeps": found.epochs,
+        "proposals": proposals,
+    }
+
+
+EXPERIMENT = Experiment(
+    name="annealing-losses",
+    title="Annealing of the binary perceptron: errors, cross-entropy and replicas",
+    source="P1, Sec. II F",
+    chapter=8,
+    scales={
+        "quick": Scale(
+            grid={"N": (101,), "alpha": (0.3, 0.5), "loss": LOSSES},
+            samples=2,
+            settings=SETTINGS | {"sweeps": 500, "steps": 100},
+        ),
+        "paper": Scale(
+            grid={"N": (201, 501, 1001), "alpha": (0.3, 0.4, 0.5, 0.6, 0.7), "loss": LOSSES},
+            samples=10,
+            settings=SETTINGS,
+        ),
+    },
+    variables={
+        "solved": Variable("1", "whether a solution was found", dtype="bool"),
+        "errors": Variable("1", "least errors of what was found", dtype="int32"),
+        "reference_errors": Variable("1", "errors of the weights returned", dtype="int32"),
+        "mean_errors": Variable("1", "mean errors of the replicas, or of the one"),
+        "sweeps": Variable("1", "sweeps, of each replica", dtype="int32"),
+        "proposals": Variable("1", "proposals per weight, in all replicas", dtype="int32"),
+    },
+    axes={
+        "N": Axis("1", "number of weights"),
+        "alpha": Axis("1", "load P / N"),
+        "loss": Axis("1", "what is annealed"),
+    },
+    sample=sample,
+    seed=1908,
+    paired=True,
+)
