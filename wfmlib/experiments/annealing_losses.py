@@ -65,7 +65,7 @@ EXPERIMENT = Experiment(
     name="annealing-losses",
     title="Annealing of the binary perceptron: errors, cross-entropy and replicas",
     source="P1, Sec. II F",
-    chapter=8,
+    chapter=2,
     scales={
         "quick": Scale(
             grid={"N": (101,), "alpha": (0.3, 0.5), "loss": LOSSES},

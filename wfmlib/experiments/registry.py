@@ -8,15 +8,15 @@ import importlib
 # Name of each experiment, and the module that defines it: one line each.
 MODULES = {
     "annealing-losses": "wfmlib.experiments.annealing_losses",
+    "bp-entropy": "wfmlib.experiments.bp_entropy",
     "committee-reach": "wfmlib.experiments.committee_reach",
     "elal-replicas": "wfmlib.experiments.elal_replicas",
-    "replicated-annealing": "wfmlib.experiments.replicated_annealing",
-    "tree-minima": "wfmlib.experiments.tree_minima",
-    "bp-entropy": "wfmlib.experiments.bp_entropy",
     "fbp-committee": "wfmlib.experiments.fbp_committee",
     "fbp-local-entropy": "wfmlib.experiments.fbp_local_entropy",
     "fbp-perceptron": "wfmlib.experiments.fbp_perceptron",
     "fbp-perceptron-success": "wfmlib.experiments.fbp_perceptron_success",
+    "replicated-annealing": "wfmlib.experiments.replicated_annealing",
+    "tree-minima": "wfmlib.experiments.tree_minima",
 }
 
 

@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
     name="replicated-annealing",
     title="Replicated annealing of tree committees: overlap, stabilities, robustness",
     source="P2, Fig. 3",
-    chapter=8,
+    chapter=5,
     scales={
         "quick": Scale(
             grid={"machine": ("sign", "relu")},
