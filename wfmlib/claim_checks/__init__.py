@@ -8,6 +8,7 @@ is shown with the claim. Several claims may name one function.
 from wfmlib.claim_checks.binary_perceptron import *  # noqa: F403
 from wfmlib.claim_checks.committees import *  # noqa: F403
 from wfmlib.claim_checks.cross_entropy import *  # noqa: F403
+from wfmlib.claim_checks.least_action import *  # noqa: F403
 from wfmlib.claim_checks.margins import *  # noqa: F403
 from wfmlib.claim_checks.message_passing import *  # noqa: F403
 from wfmlib.claim_checks.parity import *  # noqa: F403
