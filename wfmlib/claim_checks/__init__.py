@@ -5,6 +5,7 @@ false it returns which, and in words what was found. The first line of its docst
 is shown with the claim. Several claims may name one function.
 """
 
+from wfmlib.claim_checks.annealing import *  # noqa: F403
 from wfmlib.claim_checks.binary_perceptron import *  # noqa: F403
 from wfmlib.claim_checks.committees import *  # noqa: F403
 from wfmlib.claim_checks.cross_entropy import *  # noqa: F403

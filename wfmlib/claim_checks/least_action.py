@@ -299,8 +299,8 @@ def lal_reaches_further():
 
 def lal_nearly_as_far_as_fbp():
     """The largest loads at which half of ten samples are solved, K = 3, N = 999."""
+    lal = _reached("LAL")
     archive = experiments.complete("fbp-committee").sel(form="exact")
     share = archive["solved"].mean("sample").values
     focusing = float(archive["alpha"].values[np.flatnonzero(share >= 0.5)[-1]])
-    lal = _reached("LAL")
     return lal > 0.8 * focusing, f"LAL {lal:g}, focusing {focusing:g}"
