@@ -4,8 +4,11 @@ Three algorithms on the same patterns: annealing on the number of errors, the sa
 the cross-entropy, and replicas that attract each other, on the number of errors. A sweep of the
 replicas proposes as many flips for each of them as a sweep of the others does for the one:
 `sweeps` counts them for each replica, and the replicas cost `replicas` times as many proposals.
-Their beta ends earlier, where an error is as good as forbidden: as cold as the others end, they
-would not come together.
+
+The replicas stay warm, each by itself, and are drawn together until they are nearly one: their
+common beta ends at `replicas` times the last one of `replicated_beta`. It is the growing overlap
+that cools. The feedback is strong, to let the overlap grow in even steps. (P1 compares with
+annealing on a local entropy that belief propagation estimates; replicas sample it.)
 """
 
 from __future__ import annotations
@@ -20,12 +23,13 @@ from wfmlib.learning.replicated_annealing import replicated_annealing
 SETTINGS = {
     "gamma": 1.0,
     "beta": (1.0, 50.0),
-    "sweeps": 10_000,
-    "steps": 1000,
+    "sweeps": 5000,
+    "steps": 500,
     "replicas": 7,
-    "replicated_beta": (0.3, 6.0),
-    "overlap": 0.9,
+    "replicated_beta": (0.5, 3.0),
+    "overlap": 0.998,
     "tolerance": 0.02,
+    "gain": 2.0,
 }
 LOSSES = ("errors", "cross-entropy", "replicated")
 
@@ -42,6 +46,8 @@ def sample(settings, point, seed):
             replicas=settings["replicas"],
             overlap=settings["overlap"],
             tolerance=settings["tolerance"],
+            ramp=1.0,
+            gain=settings["gain"],
             seed=moves_seed,
             **(common | {"beta": settings["replicated_beta"]}),
         )

@@ -16,6 +16,7 @@ MODULES = {
     "fbp-perceptron": "wfmlib.experiments.fbp_perceptron",
     "fbp-perceptron-success": "wfmlib.experiments.fbp_perceptron_success",
     "replicated-annealing": "wfmlib.experiments.replicated_annealing",
+    "replicated-annealing-connected": "wfmlib.experiments.replicated_annealing_connected",
     "tree-minima": "wfmlib.experiments.tree_minima",
 }
 

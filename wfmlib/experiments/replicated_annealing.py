@@ -12,7 +12,6 @@ import numpy as np
 from wfmlib import networks, patterns
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.learning.replicated_annealing import replicated_annealing
-from wfmlib.networks.relu_committee import ReluCommittee
 
 SETTINGS = {
     "units": {"sign": 33, "relu": 32},
@@ -34,14 +33,16 @@ COORDINATES = {
 def sample(settings, point, seed):
     """Return how one run ended, its stabilities, and its errors on noisy patterns."""
     patterns_seed, moves_seed, noise_seed = seed.spawn(3)
-    machine = point["machine"]
+    machine, tree = point["machine"], point.get("wiring", "tree") == "tree"
     units = settings["units"][machine]
-    N = units**2
-    xi, sigma = patterns.random(round(settings["alpha"] * N), N, patterns_seed)
+    inside = settings["inputs"][machine] if "inputs" in settings else units  # of a unit
+    N = units * inside if tree else inside
+    xi, sigma = patterns.random(round(settings["alpha"] * units * inside), N, patterns_seed)
     found = replicated_annealing(
         xi,
         sigma,
         units=units,
+        tree=tree,
         activation=machine,
         replicas=settings["replicas"],
         overlap=settings["overlap"],
@@ -49,16 +50,17 @@ def sample(settings, point, seed):
         beta=settings["beta"],
         sweeps=settings["sweeps"],
         steps=settings["steps"],
+        gain=settings.get("gain", 0.5),
         seed=moves_seed,
     )
-    kind = ReluCommittee if machine == "relu" else networks.TreeCommittee
-    nets = [kind(w) for w in (found.weights, *found.replicas)]
+    nets = [network(w, machine, tree) for w in (found.weights, *found.replicas)]
     stabilities = np.array([net.stabilities(xi, sigma) for net in nets])
     failures = noisy_errors(
         np.array([net.w for net in nets]),
         xi,
         sigma,
         machine,
+        tree,
         settings,
         np.random.default_rng(noise_seed),
     )
@@ -78,13 +80,20 @@ def sample(settings, point, seed):
     }
 
 
+def network(w, machine, tree):
+    """Return the committee with these weights."""
+    if machine == "relu":
+        return networks.ReluCommittee(w, tree=tree)
+    return networks.TreeCommittee(w) if tree else networks.Committee(w)
+
+
 def histogram(values, centres):
     """Return the share of the values in the bin around each centre; the outer bins are open."""
     edges = (centres[1:] + centres[:-1]) / 2
     return np.bincount(np.searchsorted(edges, values), minlength=len(centres)) / values.size
 
 
-def noisy_errors(weights, xi, sigma, machine, settings, rng):
+def noisy_errors(weights, xi, sigma, machine, tree, settings, rng):
     """Return the share of wrong answers where a share of the inputs is flipped: (noise, nets).
 
     Exactly ``round(noise N)`` inputs of each pattern are flipped, anew in each perturbation; all
@@ -97,7 +106,8 @@ def noisy_errors(weights, xi, sigma, machine, settings, rng):
         rank = rng.permuted(np.broadcast_to(np.arange(N, dtype=np.int16), (P, N)), axis=1)
         for row, noise in zip(wrong, settings["noise"], strict=True):
             noisy = np.where(rank < round(noise * N), -xi, xi).astype(np.float32)
-            fields = np.matmul(noisy.reshape(P, K, n).transpose(1, 0, 2), columns)
+            seen = noisy.reshape(P, K, n).transpose(1, 0, 2) if tree else noisy
+            fields = np.matmul(seen, columns)
             if machine == "sign":
                 votes = np.sign(fields).sum(axis=0)  # n is odd: no unit is undecided
             else:
@@ -108,6 +118,25 @@ def noisy_errors(weights, xi, sigma, machine, settings, rng):
 
 
 STABILITIES = "share of the stabilities in bins around `stability`"
+VARIABLES = {
+    "solved": Variable("1", "whether all replicas solve, at the overlap", dtype="bool"),
+    "overlap": Variable("1", "mean overlap of two replicas"),
+    "reference_errors": Variable("1", "errors of the reference", dtype="int32"),
+    "worst_errors": Variable("1", "errors of the worst replica", dtype="int32"),
+    "coupling": Variable("1", "coupling at the end"),
+    "sweeps": Variable("1", "sweeps of each replica", dtype="int32"),
+    "reference_stabilities": Variable("1", f"reference: {STABILITIES}", ("stability",)),
+    "replica_stabilities": Variable("1", f"replicas: {STABILITIES}", ("stability",)),
+    "reference_stability": Variable("1", "mean stability of the reference"),
+    "replica_stability": Variable("1", "mean stability of the replicas"),
+    "reference_failures": Variable("1", "reference: share of noisy errors", ("noise",)),
+    "replica_failures": Variable("1", "replicas: share of noisy errors", ("noise",)),
+}
+AXES = {
+    "machine": Axis("1", "activation of the units"),
+    "stability": Axis("1", "centre of a bin"),
+    "noise": Axis("1", "share of inputs that are flipped"),
+}
 EXPERIMENT = Experiment(
     name="replicated-annealing",
     title="Replicated annealing of tree committees: overlap, stabilities, robustness",
@@ -134,25 +163,8 @@ EXPERIMENT = Experiment(
             coordinates=COORDINATES,
         ),
     },
-    variables={
-        "solved": Variable("1", "whether all replicas solve, at the overlap", dtype="bool"),
-        "overlap": Variable("1", "mean overlap of two replicas"),
-        "reference_errors": Variable("1", "errors of the reference", dtype="int32"),
-        "worst_errors": Variable("1", "errors of the worst replica", dtype="int32"),
-        "coupling": Variable("1", "coupling at the end"),
-        "sweeps": Variable("1", "sweeps of each replica", dtype="int32"),
-        "reference_stabilities": Variable("1", f"reference: {STABILITIES}", ("stability",)),
-        "replica_stabilities": Variable("1", f"replicas: {STABILITIES}", ("stability",)),
-        "reference_stability": Variable("1", "mean stability of the reference"),
-        "replica_stability": Variable("1", "mean stability of the replicas"),
-        "reference_failures": Variable("1", "reference: share of noisy errors", ("noise",)),
-        "replica_failures": Variable("1", "replicas: share of noisy errors", ("noise",)),
-    },
-    axes={
-        "machine": Axis("1", "activation of the units"),
-        "stability": Axis("1", "centre of a bin"),
-        "noise": Axis("1", "share of inputs that are flipped"),
-    },
+    variables=VARIABLES,
+    axes=AXES,
     sample=sample,
     seed=1907,
 )
