@@ -14,7 +14,7 @@ from wfmlib.experiments.tree_minima import BETAS, COUPLINGS, SEED, SETTINGS
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the centre", dtype="int32"),
-    "converged": Variable("1", "whether the replicas collapsed", dtype="bool"),
+    "collapsed": Variable("1", "whether the replicas became one", dtype="bool"),
     "epochs": Variable("1", "epochs", dtype="int32"),
     "largest": Variable("1", "largest eigenvalue, smoothed square loss", ("beta",)),
 }
@@ -31,7 +31,7 @@ def sample(settings, point, seed):
         replicas=point["replicas"],
         seed=algorithm_seed,
     )
-    ended = {"errors": found.errors, "converged": found.converged, "epochs": found.epochs}
+    ended = {"errors": found.errors, "collapsed": found.converged, "epochs": found.epochs}
     if found.errors > 0:
         missing = np.full(len(settings["beta"]), np.nan)
         return ended | {"largest": missing} | no_curve(settings)
