@@ -1,0 +1,181 @@
+"""Binary patterns from grey images, and the two-class task of P1's experiments.
+
+Every image is cut at its own median, so that about half of its pixels are +1 however bright it
+is. Images whose median is very dark or very bright are left out: most of their pixels would be
+cut at the background or at saturation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib import _validate
+from wfmlib.datasets import FASHION_MNIST_CLASSES, fashion_mnist
+
+DRESS, COAT = (FASHION_MNIST_CLASSES.index(name) for name in ("dress", "coat"))
+WHITE = 255  # grey levels are counted in shares of it
+
+
+def binarise(images, *, low=0.25, high=0.75):
+    """Cut grey images at their medians.
+
+    Parameters
+    ----------
+    images : array_like
+        Shape (P, ...), uint8 from 0 to 255, such as `wfmlib.datasets.fashion_mnist` returns. The
+        axes after the first are one pattern.
+    low, high : float, optional
+        Keep the images whose median is from `low` to `high`, as shares of 255, both included.
+
+    Returns
+    -------
+    xi : numpy.ndarray
+        Patterns, shape (number kept, N), int8: +1 where a pixel is brighter than the median of
+        its image, -1 where it is darker or equal to it.
+    kept : numpy.ndarray
+        Shape (P,), bool: which images these are, in their order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+
+    Source: P1, Sec. V.
+    """
+    given = _validate.array("images", images)
+    if given.dtype != np.uint8:
+        raise TypeError(f"images must be uint8, from 0 to 255, got dtype {given.dtype}")
+    if given.ndim < 2 or given.size == 0:
+        raise ValueError(
+            f"images must be a non-empty array with 2 axes or more, got shape {given.shape}"
+        )
+    low = _validate.real("low", low, 0.0, 1.0)
+    high = _validate.real("high", high, low, 1.0)
+    pixels = given.reshape(len(given), -1)
+    medians = np.median(pixels, axis=1)
+    kept = (low * WHITE <= medians) & (medians <= high * WHITE)
+    xi = np.where(pixels[kept] > medians[kept, None], 1, -1).astype(np.int8)
+    return xi, kept
+
+
+def dress_coat(patterns=500, *, seed, balanced=True):
+    """Return the task of telling dresses from coats, after Fashion-MNIST.
+
+    Of both official sets the images are kept whose median is from 0.25 to 0.75: 344 dresses and
+    3583 coats to train with, 74 and 603 to test with. The training patterns are drawn from the
+    former by `draw`; the test patterns are all of the latter, whatever the seed.
+
+    Parameters
+    ----------
+    patterns : int, optional
+        How many to train with.
+    seed : int, numpy.random.SeedSequence or numpy.random.Generator
+        Which of them.
+    balanced : bool, optional
+        As for `draw`. P1 does not say; of all together 9 in 10 are coats, and with as many coats
+        among the training patterns the algorithms take half the epochs that it quotes.
+
+    Returns
+    -------
+    xi_train : numpy.ndarray
+        Shape (patterns, 784), int8, -1 and +1, in random order.
+    sigma_train : numpy.ndarray
+        Shape (patterns,), int8: +1 is a coat, -1 a dress.
+    xi_test, sigma_test : numpy.ndarray
+        The same for testing, in the order of the official file.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    DamagedDataError, MissingDataError
+        As for `wfmlib.datasets.fashion_mnist`.
+
+    Source: P1, Sec. V.
+    """
+    return *draw(*_task("train"), patterns, seed=seed, balanced=balanced), *_task("test")
+
+
+def draw(xi, sigma, patterns, *, seed, balanced=True):
+    """Draw some of the patterns of two classes, without repetition and in random order.
+
+    Parameters
+    ----------
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1.
+    sigma : array_like
+        Labels, shape (P,), entries -1 and +1.
+    patterns : int
+        How many to draw.
+    seed : int, numpy.random.SeedSequence or numpy.random.Generator
+        Which of them.
+    balanced : bool, optional
+        Draw as many with label -1 as with +1 (an odd one out has +1), or from all together.
+
+    Returns
+    -------
+    xi, sigma : numpy.ndarray
+        Shapes (patterns, N) and (patterns,), int8.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range, or if there are not so many patterns;
+        the message names it.
+    """
+    xi, sigma = _validate.patterns(xi, sigma)
+    patterns = _validate.integer("patterns", patterns, 1)
+    rng = _validate.generator(seed)
+    if _validate.choice("balanced", balanced, (True, False)):
+        groups = [np.flatnonzero(sigma == label) for label in (-1, 1)]
+        counts = [patterns // 2, patterns - patterns // 2]
+    else:
+        groups, counts = [np.arange(len(sigma))], [patterns]
+    for group, count in zip(groups, counts, strict=True):
+        if count > len(group):
+            wanted = f"{count} of a class" if len(groups) == 2 else f"{count}"
+            raise ValueError(
+                f"patterns must leave enough to draw from, got {patterns}: with "
+                f"balanced={balanced} {wanted} are needed, and there are {len(group)}"
+            )
+    chosen = [
+        rng.choice(group, count, replace=False)
+        for group, count in zip(groups, counts, strict=True)
+    ]
+    order = rng.permutation(np.concatenate(chosen))
+    return xi[order], sigma[order]
+
+
+def shuffle_pixels(xi, seed):
+    """Permute every pixel among the patterns, each in its own way.
+
+    Each pixel keeps its mean over the patterns; pixels are independent of each other otherwise,
+    and the patterns no longer know of their labels.
+
+    Parameters
+    ----------
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1.
+    seed : int, numpy.random.SeedSequence or numpy.random.Generator
+        For the permutations.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (P, N), int8.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+
+    Source: P1, App. F.
+    """
+    return _validate.generator(seed).permuted(_validate.signs("xi", xi, 2), axis=0)
+
+
+def _task(split):
+    """Return the patterns and labels of all dresses and coats of a split that are kept."""
+    images, labels = fashion_mnist(split, (DRESS, COAT))
+    xi, kept = binarise(images)
+    return xi, np.where(labels[kept] == COAT, 1, -1).astype(np.int8)
