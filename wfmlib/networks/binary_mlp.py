@@ -1,0 +1,235 @@
+"""The deep network of sign units: layers of binary weights, no biases."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from wfmlib import _validate
+
+ROWS = 4096  # patterns at a time: some 10 MB a layer of 500 units
+LARGEST = 1 << 24  # single precision holds the integers up to here: sums of signs are exact
+
+
+class BinaryMLP:
+    """Layers of units ``sign(w . a)`` with binary weights, on the answers a of the layer below.
+
+    There are no biases, and a unit's sign is an odd function: to exchange hidden units, or to
+    change the sign of all that a hidden unit sees and of all that sees it, changes no answer.
+
+    The last layer is the answer. One unit answers a label -1 or +1 with its sign; a sum of 0 is
+    a tie. C >= 2 units answer a label from 0 to C - 1, the place of the largest sum; that two or
+    more share it is a tie. Ties are errors. A hidden unit with a sum of 0 is silent: it answers
+    0, as the sign does in BinaryNet. Where the number of inputs and those of the hidden units
+    are odd, no hidden unit is silent and one output unit never ties.
+
+    Parameters
+    ----------
+    w : sequence of array_like
+        The weights of each layer from the inputs on, entries -1 and +1, shape (units, units of
+        the layer before); the last may be one unit of shape (units of the layer before,).
+
+    Attributes
+    ----------
+    w : list of numpy.ndarray
+        The weights, int8, each with two axes.
+
+    Raises
+    ------
+    TypeError
+        If `w` is not a sequence of arrays of numbers.
+    ValueError
+        If `w` is empty, or a layer holds anything but signs, or does not fit the one below.
+    """
+
+    def __init__(self, w):
+        self.w = _layers(w)
+
+    def __repr__(self):
+        sizes = " - ".join(str(n) for n in (self.inputs, *self.units, len(self.w[-1])))
+        return f"BinaryMLP({sizes})"
+
+    @property
+    def inputs(self):
+        """Number N of inputs."""
+        return self.w[0].shape[1]
+
+    @property
+    def units(self):
+        """Number of units in each hidden layer, a tuple."""
+        return tuple(len(one) for one in self.w[:-1])
+
+    @property
+    def classes(self):
+        """Number of labels that it tells apart: 2 where it has one output unit."""
+        return max(2, len(self.w[-1]))
+
+    def preactivations(self, xi):
+        """Return the sum ``w . a`` of each unit for each pattern, layer by layer.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            Exact integers, int32, shape (P, units); not divided by a root of the number of
+            weights.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `xi` does not hold signs, or has not one column per weight of the first layer.
+        """
+        xi = self._checked(xi)
+        parts = [[x.astype(np.int32) for x in sums] for sums in self._passes(xi)]
+        return [np.concatenate(one) for one in zip(*parts, strict=True)]
+
+    def output(self, xi):
+        """Return the answer to each pattern.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), int8. One output unit: -1, +1, or 0 for a tie. Several: the label, or -1
+            for a tie. No label equals the answer of a tie: it is an error.
+        """
+        top = self._top(self._checked(xi))
+        if top.shape[1] == 1:
+            return np.sign(top[:, 0]).astype(np.int8)
+        best = top.max(axis=1, keepdims=True)
+        alone = np.count_nonzero(top == best, axis=1) == 1
+        return np.where(alone, top.argmax(axis=1), -1).astype(np.int8)
+
+    def errors(self, xi, sigma):
+        """Return the number of patterns whose output is not their label: ties are errors.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+        sigma : array_like
+            Labels, shape (P,): -1 and +1 where there is one output unit, else integers from 0
+            to C - 1.
+
+        Returns
+        -------
+        int
+            From 0 to P.
+        """
+        xi, sigma = labelled(xi, sigma, len(self.w[-1]))
+        return int(np.count_nonzero(self.output(xi) != sigma))
+
+    def stabilities(self, xi, sigma):
+        """Return by how much the last layer is right, ``sigma w . a / sqrt(M)``.
+
+        M is the number of weights of an output unit. With several of them it is the sum of the
+        label's own, less the largest of the others. Positive exactly where the pattern is right.
+        It says nothing of how close a hidden unit is to changing its sign.
+
+        Parameters
+        ----------
+        xi, sigma : array_like
+            As for `errors`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), float64, dimensionless.
+        """
+        xi, sigma = labelled(xi, sigma, len(self.w[-1]))
+        top = self._top(self._checked(xi)).astype(np.float64)
+        if top.shape[1] == 1:
+            ahead = sigma * top[:, 0]
+        else:
+            places = np.arange(len(top)), sigma
+            own = top[places]
+            top[places] = -np.inf
+            ahead = own - top.max(axis=1)
+        return ahead / np.sqrt(self.w[-1].shape[1])
+
+    def _checked(self, xi):
+        xi = _validate.signs("xi", xi, 2)
+        if xi.shape[1] != self.inputs:
+            raise ValueError(
+                f"xi must have {self.inputs} columns, one per weight of a unit of the first "
+                f"layer, got shape {xi.shape}"
+            )
+        return xi
+
+    def _top(self, xi):
+        """Return the sums of the last layer, shape (P, output units): exact, float32."""
+        return np.concatenate([sums[-1] for sums in self._passes(xi)])
+
+    def _passes(self, xi):
+        """Yield the sums of every layer, for some patterns after the others.
+
+        Products in single precision, which is exact for sums of signs and of zeros.
+        """
+        columns = [one.T.astype(np.float32) for one in self.w]
+        for first in range(0, len(xi), ROWS):
+            seen, sums = xi[first : first + ROWS].astype(np.float32), []
+            for weights in columns:
+                if sums:
+                    seen = np.sign(sums[-1])
+                sums.append(seen @ weights)
+            yield sums
+
+
+def labelled(xi, sigma, outputs):
+    """Return patterns and labels as int8 after checking them against the number of outputs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they do not hold what they should, or do not match; the message names the argument.
+    """
+    if outputs == 1:
+        return _validate.patterns(xi, sigma)
+    xi = _validate.signs("xi", xi, 2)
+    given = _validate.array("sigma", sigma)
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"sigma must be an array of integers, got dtype {given.dtype}")
+    if given.shape != xi.shape[:1]:
+        raise ValueError(
+            f"sigma must have one label per pattern: xi has shape {xi.shape}, "
+            f"sigma has shape {given.shape}"
+        )
+    if given.min() < 0 or given.max() >= outputs:
+        wrong = given[(given < 0) | (given >= outputs)][0]
+        raise ValueError(f"sigma must hold labels from 0 to {outputs - 1}, got {wrong}")
+    return xi, given.astype(np.int8)
+
+
+def _layers(w):
+    """Return checked layers: new int8 arrays with two axes."""
+    if not isinstance(w, (list, tuple)) or not w:
+        raise TypeError(f"w must be a list of weight matrices, layer by layer, got {type(w)}")
+    axes = [2] * (len(w) - 1) + [np.ndim(_validate.array(f"w[{len(w) - 1}]", w[-1]))]
+    if axes[-1] != 1:
+        axes[-1] = 2
+    layers = [
+        np.atleast_2d(_validate.signs(f"w[{i}]", one, ndim)).copy()
+        for i, (one, ndim) in enumerate(zip(w, axes, strict=True))
+    ]
+    for i, (below, above) in enumerate(pairwise(layers)):
+        if above.shape[1] != len(below):
+            raise ValueError(
+                f"w[{i + 1}] must have {len(below)} columns, one per unit of the layer below, "
+                f"got shape {above.shape}"
+            )
+    widest = max(one.shape[1] for one in layers)
+    if widest >= LARGEST or len(layers[-1]) > np.iinfo(np.int8).max:
+        raise ValueError(
+            f"w must have fewer than {LARGEST} weights in a unit and at most 127 output units, "
+            f"got {widest} and {len(layers[-1])}"
+        )
+    return layers
