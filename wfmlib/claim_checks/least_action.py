@@ -278,29 +278,3 @@ def hundred_replicas_closer_to_fbp():
         f"y = 20: {np.nanmean(twenty):.3f}, 100: {np.nanmean(hundred):.3f} (p = {p:.3f}); fBP "
         f"{np.nanmean(fbp):.3f}"
     )
-
-
-def _reached(algorithm):
-    """Return the largest load up to which at least half of ten samples are solved, K = 3."""
-    archive = experiments.complete("committee-reach").sel(algorithm=algorithm)
-    share = archive["solved"].mean("sample").values
-    below = np.flatnonzero(share < 0.5)
-    last = below[0] - 1 if len(below) else len(share) - 1
-    return float(archive["alpha"].values[last]) if last >= 0 else 0.0
-
-
-def lal_reaches_further():
-    """The largest load of a grid at which half of ten samples are solved, K = 3, N = 999."""
-    names = ("LAL", "eLAL", "ceSGD fast", "ceSGD slow")
-    reached = {name: _reached(name) for name in names}
-    text = ", ".join(f"{name} {load:g}" for name, load in reached.items())
-    return reached["LAL"] > max(reached["ceSGD fast"], reached["ceSGD slow"]), text
-
-
-def lal_nearly_as_far_as_fbp():
-    """The largest loads at which half of ten samples are solved, K = 3, N = 999."""
-    lal = _reached("LAL")
-    archive = experiments.complete("fbp-committee").sel(form="exact")
-    share = archive["solved"].mean("sample").values
-    focusing = float(archive["alpha"].values[np.flatnonzero(share >= 0.5)[-1]])
-    return lal > 0.8 * focusing, f"LAL {lal:g}, focusing {focusing:g}"

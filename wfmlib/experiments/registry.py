@@ -9,7 +9,6 @@ import importlib
 MODULES = {
     "annealing-losses": "wfmlib.experiments.annealing_losses",
     "bp-entropy": "wfmlib.experiments.bp_entropy",
-    "committee-reach": "wfmlib.experiments.committee_reach",
     "elal-replicas": "wfmlib.experiments.elal_replicas",
     "fbp-committee": "wfmlib.experiments.fbp_committee",
     "fbp-local-entropy": "wfmlib.experiments.fbp_local_entropy",
