@@ -1,12 +1,12 @@
 """Binary patterns from images: where they are cut, which are kept, which are drawn."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
 
 from wfmlib import datasets
-from wfmlib.datasets import binarise as module
 from wfmlib.datasets.binarise import binarise, draw, dress_coat, shuffle_pixels
 
 OFFICIAL = os.environ.get("WFMLIB_DATA")
@@ -144,7 +144,7 @@ def test_task_from_tiny_files(monkeypatch):
         images[::4] = 0  # too dark
         return images, np.tile([3, 4], 20).astype(np.uint8)
 
-    monkeypatch.setattr(module, "fashion_mnist", tiny)
+    monkeypatch.setattr(sys.modules[dress_coat.__module__], "fashion_mnist", tiny)
     xi, sigma, xi_test, sigma_test = dress_coat(20, seed=1)
     assert asked == [("train", (3, 4)), ("test", (3, 4))]
     assert (xi.shape, sigma.sum()) == ((20, 784), 0)

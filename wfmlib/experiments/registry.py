@@ -8,12 +8,15 @@ import importlib
 # Name of each experiment, and the module that defines it: one line each.
 MODULES = {
     "annealing-losses": "wfmlib.experiments.annealing_losses",
+    "binary-networks": "wfmlib.experiments.binary_networks",
     "bp-entropy": "wfmlib.experiments.bp_entropy",
     "elal-replicas": "wfmlib.experiments.elal_replicas",
     "fbp-committee": "wfmlib.experiments.fbp_committee",
     "fbp-local-entropy": "wfmlib.experiments.fbp_local_entropy",
     "fbp-perceptron": "wfmlib.experiments.fbp_perceptron",
     "fbp-perceptron-success": "wfmlib.experiments.fbp_perceptron_success",
+    "image-minima": "wfmlib.experiments.image_minima",
+    "image-volume": "wfmlib.experiments.image_volume",
     "replicated-annealing": "wfmlib.experiments.replicated_annealing",
     "replicated-annealing-connected": "wfmlib.experiments.replicated_annealing_connected",
     "tree-minima": "wfmlib.experiments.tree_minima",

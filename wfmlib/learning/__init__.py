@@ -3,6 +3,7 @@
 from wfmlib.learning.all_fields import all_weights, enumerate_fields
 from wfmlib.learning.annealing import Annealing, simulated_annealing
 from wfmlib.learning.belief_propagation import BeliefPropagation, belief_propagation
+from wfmlib.learning.binary_sgd import BinarySGD, binary_sgd
 from wfmlib.learning.cross_entropy_sgd import CrossEntropySGD, cross_entropy_sgd
 from wfmlib.learning.entropic_least_action import EntropicLeastAction, entropic_least_action
 from wfmlib.learning.enumeration import Enumeration, enumerate_solutions
@@ -23,6 +24,7 @@ from wfmlib.learning.solution import Solution
 __all__ = [
     "Annealing",
     "BeliefPropagation",
+    "BinarySGD",
     "CrossEntropySGD",
     "EntropicLeastAction",
     "Enumeration",
@@ -37,6 +39,7 @@ __all__ = [
     "approximate_message_passing",
     "atanh_steps",
     "belief_propagation",
+    "binary_sgd",
     "cross_entropy_sgd",
     "entropic_least_action",
     "enumerate_fields",

@@ -1,0 +1,174 @@
+"""The images and labels of Fashion-MNIST, MNIST and CIFAR-10."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+
+from wfmlib import _validate
+from wfmlib.datasets import sources, store
+
+FASHION_MNIST_CLASSES = (
+    "t-shirt/top",
+    "trouser",
+    "pullover",
+    "dress",
+    "coat",
+    "sandal",
+    "shirt",
+    "sneaker",
+    "bag",
+    "ankle boot",
+)
+
+CIFAR10_CLASSES = (
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
+
+SPLITS = {"train": "train", "test": "t10k"}  # as the files are called
+
+
+def fashion_mnist(split, classes=None):
+    """Return the images and labels of Fashion-MNIST.
+
+    Xiao, Rasul and Vollgraf, arXiv:1708.07747. MIT licence, (c) 2017 Zalando SE.
+
+    Parameters
+    ----------
+    split : str
+        ``"train"`` (60000 images) or ``"test"`` (10000).
+    classes : sequence of str or int, optional
+        Keep these classes only: names of `FASHION_MNIST_CLASSES`, in upper or lower case, or
+        numbers from 0 to 9. The order of the images, and the labels, stay those of the file.
+
+    Returns
+    -------
+    images : numpy.ndarray
+        Shape (P, 28, 28), uint8: rows and columns; 0 is the background.
+    labels : numpy.ndarray
+        Shape (P,), uint8, from 0 to 9.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `split` or `classes` is none of those.
+    DamagedDataError
+        If a file is not the official one; the message names it and says what is wrong. It is a
+        ValueError. A damaged file in the cache has then been removed.
+    MissingDataError
+        If a file is not here and cannot be downloaded; the message says where to put it. It is
+        a FileNotFoundError.
+    """
+    split = _validate.choice("split", split, tuple(SPLITS))
+    chosen = None if classes is None else _numbers(classes)
+    images, labels = _idx(sources.FASHION_MNIST, split)
+    if chosen is None:
+        return images, labels
+    kept = np.isin(labels, chosen)
+    return images[kept], labels[kept]
+
+
+def mnist(split):
+    """Return the images and labels of MNIST.
+
+    LeCun, Bottou, Bengio and Haffner, Proc. IEEE 86, 2278 (1998). The page on which it was
+    published has been withdrawn: the original files come from a mirror.
+
+    Parameters
+    ----------
+    split : str
+        ``"train"`` (60000 images) or ``"test"`` (10000).
+
+    Returns
+    -------
+    images : numpy.ndarray
+        Shape (P, 28, 28), uint8: rows and columns; 0 is the background.
+    labels : numpy.ndarray
+        Shape (P,), uint8: the digits.
+
+    Raises
+    ------
+    ValueError
+        If `split` is neither of the two.
+    DamagedDataError, MissingDataError
+        As for `fashion_mnist`.
+    """
+    return _idx(sources.MNIST, _validate.choice("split", split, tuple(SPLITS)))
+
+
+def cifar10(batch):
+    """Return the images and labels of one batch of CIFAR-10.
+
+    Krizhevsky, *Learning Multiple Layers of Features from Tiny Images*, technical report (2009).
+    The official address has all batches in one archive of 170 MB: the first call downloads it and
+    keeps the batches. Batches 3 to 5 and the test batch have no SHA-256 of their own here: from
+    the archive they are covered by that of the archive; of those that somebody else put into the
+    folder only size and format are checked.
+
+    Parameters
+    ----------
+    batch : int or str
+        A training batch, 1 to 5, or ``"test"``; 10000 images each.
+
+    Returns
+    -------
+    images : numpy.ndarray
+        Shape (10000, 32, 32, 3), uint8: rows, columns and red, green, blue.
+    labels : numpy.ndarray
+        Shape (10000,), uint8, from 0 to 9: the places in `CIFAR10_CLASSES`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `batch` is none of those.
+    DamagedDataError, MissingDataError
+        As for `fashion_mnist`.
+    """
+    if isinstance(batch, str):
+        if batch != "test":
+            raise ValueError(f"batch must be an integer from 1 to 5, or 'test', got {batch!r}")
+        name = "test_batch.bin"
+    else:
+        name = f"data_batch_{_validate.integer('batch', batch, 1, 5)}.bin"
+    return store.load(sources.CIFAR10, sources.CIFAR10.file(name))
+
+
+def _idx(source, split):
+    """Return images and labels from a pair of IDX files."""
+    images, labels = (
+        store.load(source, source.file(f"{SPLITS[split]}-{kind}-ubyte.gz"))
+        for kind in ("images-idx3", "labels-idx1")
+    )
+    return images, labels
+
+
+def _numbers(classes):
+    """Return classes, given by name or by number, as numbers."""
+    if isinstance(classes, (str, Integral)) or not hasattr(classes, "__iter__"):
+        raise TypeError(
+            f"classes must be a sequence of names or numbers, such as ['dress', 'coat'], "
+            f"got {classes!r}"
+        )
+    chosen = []
+    for one in classes:
+        if isinstance(one, str):
+            if one.lower() not in FASHION_MNIST_CLASSES:
+                raise ValueError(
+                    f"classes must hold names of {', '.join(FASHION_MNIST_CLASSES)}, or numbers, "
+                    f"got {one!r}"
+                )
+            one = FASHION_MNIST_CLASSES.index(one.lower())
+        chosen.append(_validate.integer("classes", one, 0, len(FASHION_MNIST_CLASSES) - 1))
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(f"classes must be different ones, at least one, got {classes!r}")
+    return chosen
