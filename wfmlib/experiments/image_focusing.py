@@ -1,0 +1,86 @@
+"""Focusing on images: whether messages settle, and what they lead to (P1, Sec. V).
+
+P1 says that it could not run focusing on these data: inputs are correlated, and the architecture
+is fully connected. The protocol is the one that solves random patterns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib import learning, networks
+from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.experiments.focusing import OUTCOME, outcome
+from wfmlib.experiments.image_task import DATA, QUICK, SEED, SETTINGS, task
+from wfmlib.solvers import NotConverged
+from wfmlib.theory import Spherical
+
+VARIABLES = OUTCOME | {
+    "step_errors": Variable("1", "wrong answers of the centre after each step", ("step",)),
+    "step_residual": Variable("1", "change of the messages in a step's last sweep", ("step",)),
+    "test_error": Variable("1", "share of wrong answers of the last centre on the test patterns"),
+}
+
+
+def sample(settings, point, seed):
+    """Return how one run of the protocol went."""
+    xi, sigma, *test = task(settings, point["data"], seed)
+    try:
+        found = learning.focusing_bp(
+            xi,
+            sigma,
+            units=settings["units"],
+            tree=False,
+            weights=Spherical(),
+            form="expanded",
+            replicas=settings["replicas"],
+            damping=point["damping"],
+            max_sweeps=settings["max_sweeps"],
+            tolerance=settings["tolerance"],
+            seed=seed.spawn(1)[0],
+        )
+    except NotConverged:
+        missing = np.full(len(settings["step"]), np.nan)
+        return outcome(None) | {
+            "step_errors": missing,
+            "step_residual": missing,
+            "test_error": np.nan,
+        }
+    wrong = networks.Committee(found.weights).errors(*test)
+    return outcome(found) | {
+        "step_errors": found.history["errors"].astype(float),
+        "step_residual": found.history["residual"],
+        "test_error": wrong / len(test[1]),
+    }
+
+
+MESSAGES = {"replicas": 10, "tolerance": 1e-4, "max_sweeps": 200}
+EXPERIMENT = Experiment(
+    name="image-focusing",
+    title="Focusing BP on two classes of Fashion-MNIST: whether messages settle",
+    source="P1, Sec. V",
+    chapter=9,
+    scales={
+        "quick": Scale(
+            grid={"data": DATA, "damping": (0.5,)},
+            samples=2,
+            settings=QUICK | MESSAGES | {"max_sweeps": 20},
+            coordinates={"step": range(30)},
+        ),
+        "paper": Scale(
+            grid={"data": DATA, "damping": (0.5, 0.9)},
+            samples=3,
+            settings=SETTINGS | MESSAGES,
+            coordinates={"step": range(30)},
+        ),
+    },
+    variables=VARIABLES,
+    axes={
+        "data": Axis("1", "the patterns, or those with every pixel shuffled among them"),
+        "damping": Axis("1", "share of the old message that is kept"),
+        "step": Axis("1", "step of the protocol"),
+    },
+    sample=sample,
+    seed=SEED,
+    paired=True,
+)
