@@ -193,6 +193,71 @@ def test_error_profile_layer_by_layer():
     assert found.attrs["weights"] == "binary"
 
 
+def test_error_profile_of_a_network_with_labels():
+    rng = np.random.default_rng(2)
+    xi, _ = patterns.random(300, 31, 1)
+    net = networks.BinaryMLP([binary(31, 1, 9), binary(9, 2, 5)])
+    options = {"distances": [0.0, 0.1, 0.3], "seed": 4}
+    answers = net.output(xi)
+    sigma = np.where(answers == -1, rng.integers(5, size=300), answers)
+    found = error_profile(net, xi, sigma, **options)
+    ties = np.mean(answers == -1)
+    assert found.error_rate[0] == pytest.approx(ties, abs=1e-15)
+    assert 0.0 < ties < found.error_rate[1] < found.error_rate[2] < 1.0
+
+    class Plain:
+        """The same without a way to prepare patterns: products, of layers that move alike."""
+
+        def __init__(self, w):
+            self.w = w
+
+        output = None
+
+        def errors(self, xi, sigma):
+            hidden = np.sign(xi.astype(int) @ self.w[0].T)
+            top = hidden @ self.w[1].T
+            own = np.take_along_axis(top, sigma[:, None], axis=1)[:, 0]
+            np.put_along_axis(top, sigma[:, None], -100, axis=1)
+            return np.count_nonzero(own <= top.max(axis=1))
+
+    assert found.identical(error_profile(Plain(net.w), xi, sigma, **options))
+    for error, match, wrong in (
+        (ValueError, "sigma must hold labels from 0 to 4, got 5", sigma + 1),
+        (ValueError, "sigma must hold labels from 0 to 4, got -1", answers),
+        (ValueError, "sigma must have one label per pattern", sigma[1:]),
+        (TypeError, "sigma must be an array of integers", sigma + 0.0),
+    ):
+        with pytest.raises(error, match=match):
+            error_profile(net, xi, wrong, **options)
+
+
+def test_patterns_are_prepared_once():
+    calls = []
+
+    class Watching:
+        def __init__(self):
+            self.w = binary(9, 1)
+
+        def output(self, xi):
+            return np.sign(xi @ self.w)
+
+        def prepared(self, xi):
+            calls.append("prepared")
+            return xi.astype(float)
+
+        def errors(self, xi, sigma):
+            assert xi.dtype == float
+            calls.append("errors")
+            return np.count_nonzero(self.output(xi) != sigma)
+
+    xi, sigma = patterns.random(20, 9, 1)
+    found = error_profile(Watching(), xi, sigma, distances=[0.1, 0.3], seed=1, samples=3)
+    assert calls == ["prepared"] + 6 * ["errors"]
+    assert found.identical(
+        error_profile(binary(9, 1), xi, sigma, distances=[0.1, 0.3], seed=1, samples=3)
+    )
+
+
 def test_seeds():
     xi, sigma = patterns.random(20, 27, 2)
     w = binary(9, 1, 3)
@@ -234,6 +299,8 @@ def test_refusals():
         (ValueError, "distances must be numbers from 0 to 1", {"distances": 1.5}),
         (ValueError, "distances must be numbers from 0 to 2", {"net": w + 1.5, "distances": 2.1}),
         (ValueError, "samples must be >= 2", {"samples": 1}),
+        (ValueError, "sigma must have one label", {"sigma": sigma[1:]}),
+        (ValueError, "sigma must hold -1 and", {"sigma": 0 * sigma}),
         (TypeError, "net must have weights w and errors", {"net": Silent()}),
         (ValueError, "net must have two or more weights", {"net": np.full((6, 1), 0.5)}),
     ):

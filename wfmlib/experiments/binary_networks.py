@@ -120,23 +120,12 @@ def _overlap_random(like, seed):
     return landscape.overlap(one, two, match=True)
 
 
-class _Labelled(BinaryMLP):
-    """A network that keeps the labels: `landscape.error_profile` passes on signs only."""
-
-    def __init__(self, w, labels):
-        super().__init__(w)
-        self.labels = labels
-
-    def errors(self, xi, sigma):
-        return super().errors(xi, self.labels)
-
-
 def _profile(settings, weights, xi, sigma, rng):
     """Return the error profile around a network."""
     return landscape.error_profile(
-        _Labelled(weights, sigma),
+        BinaryMLP(weights),
         xi,
-        np.ones(len(xi)),
+        sigma,
         distances=settings["distance"],
         seed=rng,
         samples=settings["perturbations"],

@@ -98,11 +98,13 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
     net : object or array_like
         A network that holds its weights as `w` (an array, or a list of them, layer by layer; the
         last axis of each belongs to one unit) and has ``errors(xi, sigma)``; or weights, as for
-        `noise_robustness`.
+        `noise_robustness`. Where it has ``prepared(xi)``, too, as `networks.BinaryMLP`, the
+        patterns that ``errors`` gets are what this made of them, once.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
-        Labels, shape (P,), entries -1 and +1.
+        Labels, shape (P,), as ``errors`` takes them: entries -1 and +1, or the integers that a
+        network with several output units tells apart.
     distances : float or array_like
         A number or one row of them. Binary weights: ``(1 - overlap) / 2`` from 0 to 1, of which
         exactly ``round(d M)`` weights (halves to even) of each unit are flipped, M their number
@@ -129,7 +131,12 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
 
     Source: P3, SM IV.
     """
-    xi, sigma = _validate.patterns(xi, sigma)
+    xi, sigma = _validate.signs("xi", xi, 2), _validate.array("sigma", sigma)
+    if sigma.shape != xi.shape[:1]:
+        raise ValueError(
+            f"sigma must have one label per pattern: xi has shape {xi.shape}, "
+            f"sigma has shape {sigma.shape}"
+        )
     net = copy.copy(_network("net", net, tree))
     if not hasattr(net, "w") or not hasattr(net, "errors"):
         raise TypeError(f"net must have weights w and errors(xi, sigma), got {net!r}")
@@ -141,12 +148,13 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
     distances = _row("distances", distances, 1.0 if binary else 2.0)
     rng = _validate.generator(seed)
     samples = _validate.integer("samples", samples, 2)
+    seen = net.prepared(xi) if hasattr(net, "prepared") else xi
     wrong = np.empty((len(distances), samples))
     for i, distance in enumerate(distances):
         for j in range(samples):
             moved = [_moved(w, distance, binary, rng) for w in start]
             net.w = moved[0] if layers is None else type(layers)(moved)
-            wrong[i, j] = net.errors(xi, sigma)
+            wrong[i, j] = net.errors(seen, sigma)
     rate = wrong / len(xi)
     realised = distances
     if binary:

@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from wfmlib import _validate
+from wfmlib.networks.packed_mlp import answers
+from wfmlib.networks.packed_signs import PackedSigns
 
 ROWS = 4096  # patterns at a time: some 10 MB a layer of 500 units
 LARGEST = 1 << 24  # single precision holds the integers up to here: sums of signs are exact
@@ -23,6 +25,9 @@ class BinaryMLP:
     more share it is a tie. Ties are errors. A hidden unit with a sum of 0 is silent: it answers
     0, as the sign does in BinaryNet. Where the number of inputs and those of the hidden units
     are odd, no hidden unit is silent and one output unit never ties.
+
+    `output` and `errors` work on bits (see `packed_mlp`), `preactivations` and `stabilities` with
+    products of matrices in single precision; both are exact.
 
     Parameters
     ----------
@@ -88,8 +93,12 @@ class BinaryMLP:
         parts = [[x.astype(np.int32) for x in sums] for sums in self._passes(xi)]
         return [np.concatenate(one) for one in zip(*parts, strict=True)]
 
-    def output(self, xi):
-        """Return the answer to each pattern.
+    def prepared(self, xi):
+        """Return patterns as `output` and `errors` read them: at one bit an entry.
+
+        Worth it where the same patterns are given more than once, to this network or to others
+        with as many inputs: they are checked and packed here, which takes longer than many a
+        network takes to answer.
 
         Parameters
         ----------
@@ -98,24 +107,45 @@ class BinaryMLP:
 
         Returns
         -------
+        PackedSigns
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `xi` does not hold signs, or has not one column per weight of the first layer.
+        """
+        packed = xi if isinstance(xi, PackedSigns) else PackedSigns(xi)
+        self._check_columns(packed)
+        return packed
+
+    def output(self, xi):
+        """Return the answer to each pattern.
+
+        Parameters
+        ----------
+        xi : array_like or PackedSigns
+            Patterns, shape (P, N), entries -1 and +1, or what `prepared` made of them.
+
+        Returns
+        -------
         numpy.ndarray
             Shape (P,), int8. One output unit: -1, +1, or 0 for a tie. Several: the label, or -1
             for a tie. No label equals the answer of a tie: it is an error.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `prepared` does.
         """
-        top = self._top(self._checked(xi))
-        if top.shape[1] == 1:
-            return np.sign(top[:, 0]).astype(np.int8)
-        best = top.max(axis=1, keepdims=True)
-        alone = np.count_nonzero(top == best, axis=1) == 1
-        return np.where(alone, top.argmax(axis=1), -1).astype(np.int8)
+        return answers(self.w, self.prepared(xi))
 
     def errors(self, xi, sigma):
         """Return the number of patterns whose output is not their label: ties are errors.
 
         Parameters
         ----------
-        xi : array_like
-            Patterns, shape (P, N), entries -1 and +1.
+        xi : array_like or PackedSigns
+            Patterns, shape (P, N), entries -1 and +1, or what `prepared` made of them.
         sigma : array_like
             Labels, shape (P,): -1 and +1 where there is one output unit, else integers from 0
             to C - 1.
@@ -124,9 +154,15 @@ class BinaryMLP:
         -------
         int
             From 0 to P.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `prepared` does, or if `sigma` does not hold labels, one per pattern.
         """
-        xi, sigma = labelled(xi, sigma, len(self.w[-1]))
-        return int(np.count_nonzero(self.output(xi) != sigma))
+        packed = self.prepared(xi)
+        sigma = _labels(packed.shape, sigma, len(self.w[-1]))
+        return int(np.count_nonzero(answers(self.w, packed) != sigma))
 
     def stabilities(self, xi, sigma):
         """Return by how much the last layer is right, ``sigma w . a / sqrt(M)``.
@@ -138,7 +174,7 @@ class BinaryMLP:
         Parameters
         ----------
         xi, sigma : array_like
-            As for `errors`.
+            As for `errors`, but `xi` not packed.
 
         Returns
         -------
@@ -158,12 +194,15 @@ class BinaryMLP:
 
     def _checked(self, xi):
         xi = _validate.signs("xi", xi, 2)
+        self._check_columns(xi)
+        return xi
+
+    def _check_columns(self, xi):
         if xi.shape[1] != self.inputs:
             raise ValueError(
                 f"xi must have {self.inputs} columns, one per weight of a unit of the first "
                 f"layer, got shape {xi.shape}"
             )
-        return xi
 
     def _top(self, xi):
         """Return the sums of the last layer, shape (P, output units): exact, float32."""
@@ -192,21 +231,27 @@ def labelled(xi, sigma, outputs):
     TypeError, ValueError
         If they do not hold what they should, or do not match; the message names the argument.
     """
-    if outputs == 1:
-        return _validate.patterns(xi, sigma)
     xi = _validate.signs("xi", xi, 2)
-    given = _validate.array("sigma", sigma)
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"sigma must be an array of integers, got dtype {given.dtype}")
-    if given.shape != xi.shape[:1]:
+    return xi, _labels(xi.shape, sigma, outputs)
+
+
+def _labels(shape, sigma, outputs):
+    """Return labels as int8 after checking them against the shape of the patterns."""
+    if outputs == 1:
+        given = _validate.signs("sigma", sigma, 1)
+    else:
+        given = _validate.array("sigma", sigma)
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"sigma must be an array of integers, got dtype {given.dtype}")
+    if given.shape != shape[:1]:
         raise ValueError(
-            f"sigma must have one label per pattern: xi has shape {xi.shape}, "
+            f"sigma must have one label per pattern: xi has shape {shape}, "
             f"sigma has shape {given.shape}"
         )
-    if given.min() < 0 or given.max() >= outputs:
+    if outputs > 1 and (given.min() < 0 or given.max() >= outputs):
         wrong = given[(given < 0) | (given >= outputs)][0]
         raise ValueError(f"sigma must hold labels from 0 to {outputs - 1}, got {wrong}")
-    return xi, given.astype(np.int8)
+    return given.astype(np.int8)
 
 
 def _layers(w):

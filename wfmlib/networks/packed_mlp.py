@@ -1,10 +1,10 @@
 """The answers of a deep network of sign units, from bits: XNOR, and counts of ones.
 
 Signs take one bit, of activations as of weights. The sum of n signs ``w_i a_i`` is ``2 c - n``,
-where c counts the i at which the bits of ``w_i`` and ``a_i`` agree. Usually the bits of one pattern
-share words, and an instruction counts the ones of a word. Here the bits of 512 patterns share the
-words, for one unit: the ones are counted for all of them at once, bit by bit (see `_bit_counters`),
-and the bits in which a unit answers are just those that the next layer reads.
+where c counts the places i at which the bits of ``w_i`` and ``a_i`` agree. Usually the bits of one
+pattern share words, and an instruction counts the ones of a word. Here the bits of 512 patterns
+share the words, for one unit: the ones are counted for all of them at once, bit by bit (see
+`_bit_counters`), and what a unit answers is what the next layer reads.
 
 A hidden unit is silent where its sum is 0: it answers 0. To say so takes two bits, those of
 ``s > 0`` and of ``s >= 0``: as signs, their mean is the answer. The next layer then reads both,
@@ -34,7 +34,7 @@ from wfmlib.networks._bit_counters import (
     add_word,
     tabulate,
 )
-from wfmlib.networks.packed_signs import rows, unpack
+from wfmlib.networks.packed_signs import padded, rows, unpack
 
 
 def answers(w, packed):
@@ -53,19 +53,19 @@ def answers(w, packed):
     numpy.ndarray
         Shape (P,), int8.
     """
-    seen, twice = packed.words, False
+    seen, twice, table = packed.words, False, rows(TABLE)
     for layer in w[:-1]:
         weights, n = _packed_weights(layer, twice)
         twice = n % 2 == 0
-        above = rows(len(seen), len(layer) * (1 + twice))
-        _hidden(seen, weights, *_counters(layer, n, n // 2 + 1), *_table(), twice, above)
+        above = rows(len(seen), padded(len(layer) * (1 + twice)))
+        _hidden(seen, weights, *_counters(layer, n, n // 2 + 1), table, twice, above)
         seen = above
     weights, n = _packed_weights(w[-1], twice)
-    found = np.zeros((len(seen), 8, LANES), dtype=np.uint64)
+    found = rows(len(seen), 8)
     if len(w[-1]) == 1:
-        _sign(seen, weights, *_counters(w[-1], n, n // 2 + 1), *_table(), found)
+        _sign(seen, weights, *_counters(w[-1], n, n // 2 + 1), table, n % 2 == 0, found)
     else:
-        _largest(seen, weights, *_counters(w[-1], n, 0), *_table(), found)
+        _largest(seen, weights, *_counters(w[-1], n, 0), table, found)
     return unpack(found, len(packed))
 
 
@@ -76,28 +76,22 @@ def _packed_weights(layer, twice):
     """
     units, inputs = layer.shape
     n = inputs * (1 + twice)
-    signs = np.ones((units, -(-n // WORD) * WORD), dtype=bool)
+    signs = np.ones((units, padded(n)), dtype=bool)
     for first in range(0, n, inputs):
         signs[:, first : first + inputs] = layer > 0
     return np.packbits(signs, axis=1, bitorder="little").view("<u8").astype(np.uint64), n
 
 
 def _counters(layer, n, least):
-    """Return room for the counters of a layer, and what they start with.
+    """Return room for the counters of a layer, the number `top`, and what they start with.
 
     A counter starts with 2**top - `least`: its bit `top` is 1 as soon as it has counted that
-    many ones (with 0 as the least, from the start). Rows 0 to top are its bits. Rows of the same
-    weights from 64 on follow, each for a carry that waits for another one, then one for the carry
-    under way and one of zeros.
+    many ones (with 0 as the least, from the start). Rows 0 to top are its bits. Those that
+    follow, for the levels from 6 to top, hold a carry that waits for another one; the last two
+    are the carry under way and zeros.
     """
     top = max(n.bit_length(), LEVELS)
-    room = rows(1, len(layer) * (2 * top + 4 - LEVELS))[0]
-    room = room[: len(layer) * (2 * top + 4 - LEVELS)]
-    return room.reshape(len(layer), -1, LANES), top, 2**top - least
-
-
-def _table():
-    return (rows(1, TABLE)[0],)
+    return rows(len(layer), 2 * top + 4 - LEVELS), top, 2**top - least
 
 
 # ------------------------------------------------------------------------------------------------
@@ -141,8 +135,10 @@ def _count(seen, weights, counters, top, start, table):
 
 
 @njit(cache=True, nogil=True)
-def _ties(counter, top, lane):
-    """Return where one more would have made the least: all bits below `top` are 1, and it is 0."""
+def _ties(counter, top, lane, even):
+    """Return where 2 c = n: for even n, where one more would have been the least."""
+    if not even:
+        return _NONE
     tie = ~counter[top, lane]
     for level in range(top):
         tie &= counter[level, lane]
@@ -150,8 +146,8 @@ def _ties(counter, top, lane):
 
 
 @njit(cache=True, nogil=True)
-def _hidden(seen, weights, counters, top, start, table, twice, above):
-    """Write 2 c > n for each unit, and below, if asked for, 2 c >= n."""
+def _hidden(seen, weights, counters, top, start, table, even, above):
+    """Write 2 c > n for each unit, and where n is even, below, 2 c >= n."""
     units = len(weights)
     for block in range(len(seen)):
         _count(seen[block], weights, counters, top, start, table)
@@ -159,20 +155,19 @@ def _hidden(seen, weights, counters, top, start, table, twice, above):
             for lane in range(LANES):
                 positive = counters[k, top, lane]
                 above[block, k, lane] = positive
-                if twice:
-                    tie = _ties(counters[k], top, lane)
+                if even:
+                    tie = _ties(counters[k], top, lane, even)
                     above[block, units + k, lane] = positive | tie
 
 
 @njit(cache=True, nogil=True)
-def _sign(seen, weights, counters, top, start, table, found):
-    """Write np.sign(2 * c - n), of one unit, in eight bits: -1 has all of them."""
-    even = ((1 << top) - start) * 2  # n + 2 or n + 1: the least is n // 2 + 1
+def _sign(seen, weights, counters, top, start, table, even, found):
+    """Write np.sign(2 * c - n), of one unit, in eight bits: those of -1 are all 1."""
     for block in range(len(seen)):
         _count(seen[block], weights, counters, top, start, table)
         for lane in range(LANES):
             positive = counters[0, top, lane]
-            tie = _ties(counters[0], top, lane)
+            tie = _ties(counters[0], top, lane, even)
             found[block, 0, lane] = ~tie
             for bit in range(1, 8):
                 found[block, bit, lane] = ~(positive | tie)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -37,7 +39,7 @@ class PackedSigns:
     def __init__(self, xi):
         xi = _validate.signs("xi", xi, 2)
         self.shape = xi.shape
-        self.words = rows(-(-len(xi) // BLOCK), xi.shape[1])
+        self.words = rows(-(-len(xi) // BLOCK), padded(xi.shape[1]))
         _pack(xi, np.empty(xi.shape[1], dtype=np.uint8), self.words.view(np.uint8))
 
     def __repr__(self):
@@ -48,16 +50,20 @@ class PackedSigns:
         return self.shape[0]
 
 
-def rows(blocks, count):
-    """Return zeros, uint64, shape (blocks, `count` rounded up to a multiple of 64, 8).
+def padded(count):
+    """Return a number rounded up to a multiple of 64."""
+    return -(-count // WORD) * WORD
+
+
+def rows(*shape):
+    """Return zeros, uint64, shape (*shape, 8).
 
     They begin where a line of the processor's cache does: no row of 8 words lies across two.
     """
-    shape = blocks, -(-count // WORD) * WORD, LANES
-    size = int(np.prod(shape))
+    size = math.prod(shape) * LANES
     longer = np.zeros(size + LANES, dtype=np.uint64)
     first = -longer.ctypes.data % (8 * LANES) // 8
-    return longer[first : first + size].reshape(shape)
+    return longer[first : first + size].reshape(*shape, LANES)
 
 
 def unpack(bits, P):
