@@ -1,11 +1,11 @@
 """A deep network of sign units on 8000 patterns: answers from bits, and from float32 products.
 
-What `errors` takes, on one thread, with the patterns prepared once ("packed"), and with patterns of
-one byte an entry, checked and packed each time ("packed, from signs"). The peers are products in
-float32 through NumPy's BLAS: of patterns that are floats already ("dense"), of patterns of one byte
-an entry ("dense, from signs"), and the products alone, with neither the signs of the hidden units
-nor the comparison with the labels ("products"): no dense way can be faster. All but the last must
-agree on the number of errors.
+What `errors` takes, on one thread, with the patterns prepared once ("packed"), and with patterns
+of one byte an entry, checked and packed each time ("packed, from signs"). The peers are products
+in float32 through NumPy's BLAS: of patterns that are floats already ("dense"), of patterns of one
+byte an entry ("dense, from signs"), and the products alone, with neither the signs of the hidden
+units nor the comparison with the labels ("products"): no dense way can be faster. All but the last
+must agree on the number of errors.
 
 The rate is that of multiplications and additions of weights and activations, both counted. A
 profile is the whole of `landscape.error_profile`: weights of all layers are disturbed, and the

@@ -12,6 +12,7 @@ with the same weight, and all its sums are doubled. Where n is odd one bit is en
 
 What is computed, in plain NumPy::
 
+    a = xi
     for layer in w[:-1]:
         a = np.sign(a @ layer.T)
     s = a @ w[-1].T
