@@ -9,6 +9,7 @@ from wfmlib.claim_checks.annealing import *  # noqa: F403
 from wfmlib.claim_checks.binary_perceptron import *  # noqa: F403
 from wfmlib.claim_checks.committees import *  # noqa: F403
 from wfmlib.claim_checks.cross_entropy import *  # noqa: F403
+from wfmlib.claim_checks.images import *  # noqa: F403
 from wfmlib.claim_checks.least_action import *  # noqa: F403
 from wfmlib.claim_checks.margins import *  # noqa: F403
 from wfmlib.claim_checks.message_passing import *  # noqa: F403

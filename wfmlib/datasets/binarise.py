@@ -17,7 +17,7 @@ WHITE = 255  # grey levels are counted in shares of it
 
 
 def binarise(images, *, low=0.25, high=0.75):
-    """Cut grey images at their medians.
+    """Cut grey images at their medians  [eq-binarise].
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def draw(xi, sigma, patterns, *, seed, balanced=True):
 
 
 def shuffle_pixels(xi, seed):
-    """Permute every pixel among the patterns, each in its own way.
+    """Permute every pixel among the patterns, each in its own way  [eq-shuffle].
 
     Each pixel keeps its mean over the patterns; pixels are independent of each other otherwise,
     and the patterns no longer know of their labels.

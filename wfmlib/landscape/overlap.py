@@ -46,7 +46,7 @@ def match_units(w1, w2, *, signs=True):
     -------
     Matching
         `permutation` and `signs`, which maximise the mean over units of the cosine between
-        matched weights: an assignment problem, solved exactly.
+        matched weights [eq-matching]: an assignment problem, solved exactly.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def noise_robustness(
         Per pattern and share, at least 2.
     kind : {"flips", "pixels"}, optional
         "flips": the chosen entries change sign [eq-noise]. "pixels": each is drawn anew, with
-        the mean that this entry has over the patterns; it may stay as it is.
+        the mean that this entry has over the patterns [eq-pixel-noise]; it may stay as it is.
     bias : array_like, optional
         For "pixels": the means, shape (N,), from -1 to 1, if not those of `xi`.
     tree : bool, optional

@@ -2,8 +2,8 @@
 
 Each binary weight is the sign of a latent real one in [-1, 1]. Forward, only signs count.
 Backward, the sign of a unit's preactivation h is taken for a function with slope 1 where |h| <= 1
-and 0 elsewhere (the straight-through estimator), and the sign of a latent weight for one with
-slope 1. What a mini-batch ``a`` of patterns with labels ``sigma``, a
+and 0 elsewhere (the straight-through estimator [eq-straight-through]), and the sign of a latent
+weight for one with slope 1. What a mini-batch ``a`` of patterns with labels ``sigma``, a
 column, does, in plain NumPy, for two hidden layers and one output unit:
 
     b = [np.where(w >= 0, 1, -1) for w in latent]

@@ -15,7 +15,7 @@ LARGEST = 1 << 24  # single precision holds the integers up to here: sums of sig
 
 
 class BinaryMLP:
-    """Layers of units ``sign(w . a)`` with binary weights, on the answers a of the layer below.
+    """Layers of sign units with binary weights, each on the answers of the last  [eq-deep-signs].
 
     There are no biases, and a unit's sign is an odd function: to exchange hidden units, or to
     change the sign of all that a hidden unit sees and of all that sees it, changes no answer.
