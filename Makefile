@@ -19,7 +19,7 @@ NBVAL := $(ANSWERS) $(PYTEST) -p tools.nbval_bridge --nbval-lax \
 	_build/nbval/scorecard.ipynb _build/nbval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test unit lab serve bench references lock clean
+.PHONY: help setup book test unit lab serve students slides bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' \
@@ -74,6 +74,12 @@ serve:  ## serve the built book on 127.0.0.1 (PORT=8000)
 	@test -f _build/html/index.html || { echo "Nothing to serve yet: run 'make book'."; exit 1; }
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops)"
 	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+students: $(READY)  ## write notebooks without solutions to _build/students
+	$(BIN)/python -m tools.students
+
+slides: book  ## write slides of all figures to _build/slides
+	@$(BIN)/python -m tools.slides
 
 bench: $(READY)  ## measure speed, side by side with SciPy
 	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only

@@ -1,0 +1,127 @@
+"""The page for lecturers says what the chapters say: exercises, sections, times."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tools import exercises, notebooks
+
+PAGE = exercises.PAGE.read_text()
+CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
+NAMES = {one.name: one for one in CHAPTERS}
+LINK = re.compile(r"\[([^\]]+)\]\((\w+\.md)#([^)]+)\)")
+SET = re.compile(r"\]\((ex-[^)]+)\)")
+COURSES = ("sec-four-lectures", "sec-eight-lectures", "sec-fourteen-lectures")
+
+
+def spoken(text: str) -> str:
+    return " ".join(text.split())
+
+
+def lectures(course: str) -> list[str]:
+    """Return the rows of a course's table."""
+    table = PAGE.split(f"({course})=")[1].split("\n(")[0]
+    return re.findall(r"^\| \d+\. .*$", table, re.MULTILINE)
+
+
+def sections(row: str) -> set[tuple[str, str]]:
+    """Return the sections of a lecture, those between the ends of "A to B" included."""
+    cell = row.split(" | ")[1]
+    found = [(name, title) for title, name, _ in LINK.findall(cell)]
+    for match in re.finditer(LINK.pattern + " to " + LINK.pattern, cell):
+        every = exercises.headings(NAMES[match[2]])
+        begin, end = every.index(match[1]), every.index(match[4])
+        assert begin < end, match[0]
+        found += [(match[2], title) for title in every[begin : end + 1]]
+    return set(found)
+
+
+def test_tables_are_those_of_the_chapters():
+    """After a change of an exercise: python -m tools.exercises."""
+    assert exercises.filled(PAGE) == PAGE
+
+
+def test_every_exercise_is_on_the_page():
+    labels = [one.label for one in exercises.everywhere()]
+    assert len(labels) > 40
+    assert len(set(labels)) == len(labels)
+    assert labels == re.findall(r"^\| \d+ \| \[[^\]]+\]\((ex-[^)]+)\)", PAGE, re.MULTILINE)
+    assert set(exercises.estimates()) == set(labels)
+    assert len(labels) == sum(
+        len(re.findall(r"^:label: ex-", chapter.read_text(), re.MULTILINE)) for chapter in CHAPTERS
+    )
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_exercise_is_set_after_what_it_needs(chapter):
+    """A formula that an exercise refers to stands before the end of the section named."""
+    known, text = exercises.estimates(), exercises.without_code(chapter.read_text())
+    for match in exercises.EXERCISE.finditer(text):
+        after = known[match["label"]]["after"]
+        assert after in exercises.headings(chapter), f"{match['label']}: no section {after!r}"
+        begin = re.search(rf"^#+ {re.escape(after)}$", text, re.MULTILINE).end()
+        end = begin + re.search(r"^#+ ", text[begin:], re.MULTILINE).start()
+        for label in re.findall(r"\[\]\((eq-[^)]+)\)", match["body"]):
+            assert text.find(f"$$ ({label})") < end, f"{match['label']} needs {label}"
+
+
+def test_links_lead_to_headings():
+    links = LINK.findall(PAGE)
+    assert len(links) > 100
+    for title, name, anchor in links:
+        assert title in exercises.headings(NAMES[name]), f"{name} has no section {title!r}"
+        assert anchor == exercises.anchor(title)
+        found = [exercises.anchor(one) for one in exercises.headings(NAMES[name])]
+        assert found.count(anchor) == 1
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_course_sets_no_exercise_too_early(course):
+    known, seen, rows = exercises.estimates(), set(), lectures(course)
+    for row in rows:
+        seen |= sections(row)
+        for label in SET.findall(row):
+            chapter = next(one.chapter for one in exercises.everywhere() if one.label == label)
+            assert (f"{chapter}.md", known[label]["after"]) in seen, f"{label} in {row[:40]}"
+    assert len(rows) == {"four": 4, "eight": 8, "fourteen": 14}[course.split("-")[1]]
+
+
+def test_long_course_sets_nothing_twice_and_leaves_little_out():
+    labels = [label for row in lectures("sec-fourteen-lectures") for label in SET.findall(row)]
+    assert len(set(labels)) == len(labels)
+    assert len(labels) > 0.8 * len(exercises.everywhere())
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_times_are_those_of_the_chapter(chapter):
+    text = chapter.read_text()
+    title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+    assert f"### {title}\n" in PAGE
+    about = spoken(PAGE.split(f"### {title}\n")[1].split("Afterwards")[0])
+    pencil = re.search(r"\*\*Time\*\*: (.+? with a pencil)", spoken(text))[1]
+    run = re.search(r"cells\*{0,2} (?:run in|take) (.+?)(?: on two cores|,)", spoken(text))[1]
+    assert f"Reading: {pencil}; running: {run}." in about
+    said = re.findall(r"\d", about.split("Needs")[1].split(". ")[0])
+    assert set(re.findall(r"[Cc]hapter (\d)", needs(text))) <= set(said)
+
+
+def needs(text: str) -> str:
+    """Return what the chapter says that one needs, before the time that it takes."""
+    return spoken(text.split("**You need**")[1].split("**Time**")[0])
+
+
+def test_exercise_without_level_is_refused(tmp_path):
+    chapter = tmp_path / "01_toy.md"
+    begin, end = "```{exercise-start} A toy\n:label: ex-toy\n```\n", "```{exercise-end}\n```\n"
+    text = f"{begin}*By hand.* Do it.\n{end}"
+    chapter.write_text(text)
+    assert [(one.label, one.title, one.level) for one in exercises.of_chapter(chapter)] == [
+        ("ex-toy", "A toy", "by hand")
+    ]
+    with pytest.raises(SystemExit, match=r"01_toy\.md: .*ex-toy"):
+        exercises.table(chapter, {})
+    chapter.write_text(text.replace("*By hand.* ", ""))
+    with pytest.raises(ValueError, match=r"01_toy\.md: ex-toy must begin with"):
+        exercises.of_chapter(chapter)

@@ -1,0 +1,170 @@
+"""The exercises of the book, read from the chapters, and the tables of them for lecturers.
+
+The chapters say what an exercise is called and how it is done (*By hand*, *By code*, *Small
+project*). What they do not say, the section after which it can be set and the minutes that it
+takes, is in `tools/exercises.toml`. `python -m tools.exercises` writes both into the tables of
+`book/lecturers.md`; a test holds them together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.notebooks import BOOK, chapters
+
+PAGE = BOOK / "lecturers.md"
+ESTIMATES = Path(__file__).with_suffix(".toml")
+
+# Lines of a chapter between which a solution stands; the first one says of which exercise.
+SOLUTION = re.compile(
+    r"^(?P<fence>`{3,})\{solution-(?:start\} (?P<label>\S+)\n(?::.*\n)*|end\}\n)(?P=fence)[ \t]*$",
+    re.MULTILINE,
+)
+EXERCISE = re.compile(
+    r"^```\{exercise-start\} (?P<title>[^\n]+)\n:label: (?P<label>\S+)\n```\n"
+    r"(?P<body>.*?)^```\{exercise-end\}\n```",
+    re.MULTILINE | re.DOTALL,
+)
+LEVEL = re.compile(r"\s*\*(By hand and by code|By hand|By code|Small project)\.\*")
+HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: where it stands, what it is called and how it is done."""
+
+    chapter: str
+    number: int
+    label: str
+    title: str
+    level: str
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the answer is, at least in part, one of pencil and paper."""
+        return self.level != "by code"
+
+    @property
+    def by_code(self) -> bool:
+        """Whether the answer needs a cell that runs."""
+        return self.level != "by hand"
+
+
+def of_chapter(chapter: Path) -> list[Exercise]:
+    """Return the exercises of a chapter, in their order.
+
+    Raises
+    ------
+    ValueError
+        If one does not begin with its level.
+    """
+    found = []
+    for number, match in enumerate(EXERCISE.finditer(chapter.read_text()), start=1):
+        level = LEVEL.match(match["body"])
+        if level is None:
+            raise ValueError(
+                f"{chapter.name}: {match['label']} must begin with *By hand.*, *By code.*, "
+                "*By hand and by code.* or *Small project.*"
+            )
+        found.append(
+            Exercise(chapter.stem, number, match["label"], match["title"], level[1].lower())
+        )
+    return found
+
+
+def everywhere(book: Path = BOOK) -> list[Exercise]:
+    """Return all exercises of the book."""
+    return [exercise for chapter in chapters(book) for exercise in of_chapter(chapter)]
+
+
+def parts(notebook) -> Iterator[tuple]:
+    """Yield (cell, text, label): pieces of cells, and of which exercise they are the solution.
+
+    The label is None outside of solutions. Text cells are cut where a solution begins or ends;
+    these lines themselves are left out.
+
+    Raises
+    ------
+    ValueError
+        If a solution does not end, or ends without having begun.
+    """
+    inside = None
+    for cell in notebook.cells:
+        begin = 0
+        if cell.cell_type == "markdown":
+            for turn in SOLUTION.finditer(cell.source):
+                if (inside is None) == (turn["label"] is None):
+                    raise ValueError(f"solutions must begin and end in turn, see {turn[0]!r}")
+                yield cell, cell.source[begin : turn.start()].strip(), inside
+                inside, begin = turn["label"], turn.end()
+        yield cell, cell.source[begin:].strip() if begin else cell.source, inside
+    if inside is not None:
+        raise ValueError(f"the solution of {inside} does not end")
+
+
+def without_code(text: str) -> str:
+    """Return the text of a chapter without its code cells."""
+    return re.sub(r"^```\{code-cell\}.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def headings(chapter: Path) -> list[str]:
+    """Return the headings of a chapter, below its title."""
+    found = HEADING.findall(without_code(chapter.read_text()))
+    return [title for level, title in found if level != "#"]
+
+
+def anchor(heading: str) -> str:
+    """Return what a link to a heading ends in, as MyST and GitHub make it."""
+    from myst_parser.mdit_to_docutils.base import default_slugify
+
+    return default_slugify(re.sub(r"[*`$]", "", heading))
+
+
+def estimates(file: Path = ESTIMATES) -> dict[str, dict]:
+    """Return, for each label, the section after which it can be set and the minutes it takes."""
+    return tomllib.loads(file.read_text())
+
+
+def table(chapter: Path, known: dict[str, dict]) -> str:
+    """Return the exercises of one chapter as a table in Markdown."""
+    rows = ["| no. | exercise | level | after the section | minutes |", "| --- " * 5 + "|"]
+    for one in of_chapter(chapter):
+        if one.label not in known:
+            raise SystemExit(f"{chapter.name}: say in {ESTIMATES.name} when to set {one.label}")
+        after = known[one.label]["after"]
+        section = f"[{after}]({chapter.name}#{anchor(after)})"
+        link = f"[{one.title}]({one.label})"
+        minutes = known[one.label]["minutes"]
+        rows.append(f"| {one.number} | {link} | {one.level} | {section} | {minutes} |")
+    return "\n".join(rows)
+
+
+def filled(page: str, book: Path = BOOK, known: dict[str, dict] | None = None) -> str:
+    """Return a page with the tables between its marks renewed."""
+    known = estimates() if known is None else known
+    for chapter in chapters(book):
+        begin, end = (f"<!-- exercises {chapter.stem}: {word} -->" for word in ("begin", "end"))
+        if begin in page:
+            head, rest = page.split(begin)
+            page = f"{head}{begin}\n\n{table(chapter, known)}\n\n{end}{rest.split(end)[1]}"
+    return page
+
+
+def main() -> None:
+    """List the exercises, or renew the tables of the page for lecturers."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="print them, and write nothing")
+    if parser.parse_args().list:
+        for one in everywhere():
+            print(f"{one.chapter}  {one.label:22} {one.level:20} {one.title}")
+    else:
+        PAGE.write_text(filled(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

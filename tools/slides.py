@@ -1,0 +1,349 @@
+"""Slides: one for every figure of the book, with the question before it and what came of it.
+
+One HTML file a chapter, with the executed figures inside and the formulas that the text refers
+to below it; the sliders move. Opened in any browser, without a server or a network: the arrow
+keys turn the pages, and printing gives a PDF of a slide a page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import as_file, files
+from pathlib import Path
+from string import Template
+
+import nbformat
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pybtex.database import parse_file
+
+from tools import exercises
+from tools.notebooks import BOOK, BUILD, chapters, executed
+
+OUTPUT = BUILD / "slides"
+TEMPLATE = Path(__file__).with_name("slides.html")
+MATHJAX = ("sphinx-mathjax-offline", "static", "mathjax", "tex-svg.js")
+ASK = "**Predict first.**"
+KEYS = "<p>Arrow keys, space and a click on the numbers below turn the pages of a deck.</p>"
+ROOM = 400  # characters of text beside a figure: sentences beyond it stay in the book
+
+FORMULA = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \((eq-[^)]+)\))?$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(`{3,}|:{3,}|\$\$).*?^\1.*?$", re.MULTILINE | re.DOTALL)
+MATH = re.compile(r"\$[^$]+\$")
+SENTENCE_END = re.compile(r"(?<=[.!?:)*])(?<!\b(?:App|Fig|Sec)\.)\s+(?=[\"'(*$A-Z])")
+
+
+@dataclass(frozen=True)
+class Slide:
+    """A figure and what the chapter says about it; `ask` is the question before it."""
+
+    section: str
+    ask: str
+    figure: str
+    alt: str
+    tell: str
+
+
+def formulas(book: Path = BOOK) -> dict[str, str]:
+    """Return the TeX of every numbered formula, by its label."""
+    texts = (chapter.read_text() for chapter in chapters(book))
+    return {label: tex for text in texts for tex, label in FORMULA.findall(text) if label}
+
+
+def paragraphs(source: str) -> Iterator[str]:
+    """Yield headings and paragraphs of a text cell; what is fenced, listed or a table is not."""
+    for block in re.split(r"\n{2,}", FENCED.sub("", source)):
+        lines = [line for line in block.strip().splitlines() if not line.startswith("(sec-")]
+        text = " ".join(lines)
+        if text and not re.match(r"[-|>]|\d+\. |<!--", text):
+            yield text
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a paragraph; what stands in one parenthesis is not divided."""
+    hidden = MATH.sub(lambda match: "\0" * len(match[0]), text)
+    cuts = [
+        match.span()
+        for match in SENTENCE_END.finditer(hidden)
+        if hidden[: match.start()].count("(") == hidden[: match.start()].count(")")
+    ]
+    begins, ends = [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(text)]
+    return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
+
+
+def lead(text: str, room: int = ROOM) -> str:
+    """Return the first sentences of a paragraph, as many as there is room for.
+
+    At least one is told, not counting remarks in parentheses; one that runs on into a formula or
+    a list is not.
+    """
+    every = sentences(text)
+    told = [one for one in every if one[-1] in ".!?)*"] or [finished(every[0])]
+    count = next((k for k, one in enumerate(told, start=1) if one[0] != "("), len(told))
+    while count < len(told) and len(" ".join(told[: count + 1])) <= room:
+        count += 1
+    return " ".join(told[:count])
+
+
+def closing(text: str, room: int = ROOM // 2) -> str:
+    """Return the last sentences of a paragraph, at least one: they announce what follows."""
+    every = sentences(text)
+    count = 1
+    while count < len(every) and len(" ".join(every[-count - 1 :])) <= room:
+        count += 1
+    if count == len(every) > 1 and every[0][0].islower():  # it goes on from a formula
+        count -= 1
+    return finished(" ".join(every[-count:]))
+
+
+def finished(text: str) -> str:
+    """Return a text that ends in a full stop where it led on to something."""
+    return text if text[-1] in ".!?)*" else text.rstrip(":,;") + "."
+
+
+def figure_of(cell) -> tuple[str, str]:
+    """Return the figure that a code cell shows, as HTML, and its text in words; or two ''.
+
+    Raises
+    ------
+    ValueError
+        If a picture has no alternative text.
+    """
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "image/svg+xml" in data:
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "").strip()
+            if not alt:
+                raise ValueError(f"a figure without alternative text: {cell.source[-200:]}")
+            picture = base64.b64encode("".join(data["image/svg+xml"]).encode()).decode()
+            alt = " ".join(alt.split())
+            source = f"data:image/svg+xml;base64,{picture}"
+            return f'<img src="{source}" alt="{escape(alt)}">', alt
+        html = "".join(data.get("text/html", ""))
+        if 'class="wfm-slider"' in html:
+            return html, ""  # it says itself what it shows
+    return "", ""
+
+
+def events(notebook) -> Iterator[tuple]:
+    """Yield what a chapter holds outside of solutions: headings, questions, text and figures.
+
+    Any other output is an event, too: it may be what a question was about.
+    """
+    for cell, source, label in exercises.parts(notebook):
+        if label is None and cell.cell_type == "markdown":
+            for text in paragraphs(source):
+                if heading := re.fullmatch(r"#{1,6} (.+)", text):
+                    yield "heading", heading[1]
+                    continue
+                said, _, question = text.partition(ASK)
+                if said:
+                    yield "text", said.strip()
+                if question:
+                    yield "ask", question.strip()
+        elif label is None and cell.cell_type == "code":
+            figure, alt = figure_of(cell)
+            if figure:
+                yield "figure", figure, alt
+            elif cell.get("outputs"):
+                yield "output", ""
+
+
+def slides(notebook) -> list[Slide]:
+    """Return a slide for each figure of an executed chapter; those of solutions are left out.
+
+    What a figure shows is told by the paragraph after it or, where another subject begins there,
+    by the one before. A question belongs to the next figure, unless the text goes on after
+    another output has answered it.
+    """
+    found, section, ask, before, answered = [], "", "", "", False
+    every = [*events(notebook), ("end", "")]
+    for place, (kind, what, *alt) in enumerate(every):
+        if kind == "heading":
+            section, ask, before, answered = what, "", "", False
+        elif kind == "ask":
+            ask, answered = what, False
+        elif kind == "output":
+            answered = True
+        elif kind == "text":
+            before, ask = what, "" if answered else ask
+        elif kind == "figure":
+            after = next(one for one in every[place + 1 :] if one[0] != "output")
+            follows = after[0] == "text" and not after[1].startswith("**")
+            tell = lead(after[1]) if follows else closing(before) if before else ""
+            found.append(Slide(section, ask, what, alt[0], tell))
+            ask, answered = "", False
+    return found
+
+
+def admonition(source: str, title: str) -> str:
+    """Return the text of an admonition, '' if there is none."""
+    match = re.search(rf"^:::\{{admonition\}} {title}\n:class: \w+(.*?)^:::", source, re.M | re.S)
+    return " ".join(match[1].split()) if match else ""
+
+
+def in_html(text: str, known: dict[str, str]) -> str:
+    """Return a text of the book as HTML, with the formulas that it refers to below it."""
+    named: list[str] = []
+
+    def mark(match: re.Match) -> str:
+        if match[1] not in known:
+            return "the text"
+        if match[1] not in named:
+            named.append(match[1])
+        return f"({chr(ord('A') + named.index(match[1]))})"
+
+    text = re.sub(r"\s*\{cite\}`[^`]*`", "", text)
+    text = re.sub(r"\{cite:t\}`([^`]*)`", lambda match: authors(match[1]), text)
+    text = re.sub(r"\[\]\(([^)]*)\)", mark, text)
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    written = markdown().render(text)
+    for place, label in enumerate(named):
+        tex = rf"{known[label]} \tag{{{chr(ord('A') + place)}}}"
+        written += rf'<div class="formula">\[{escape(tex)}\]</div>'
+    return written
+
+
+def authors(key: str) -> str:
+    """Return what a citation in the running text reads, such as "Krauth and Mézard (1989)"."""
+    entry = bibliography().entries[key]
+    names = [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
+    who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+    return f"{who} ({entry.fields['year']})"
+
+
+@cache
+def bibliography():
+    """Return the book's references."""
+    return parse_file(BOOK / "references.bib")
+
+
+@cache
+def markdown() -> MarkdownIt:
+    """Return a parser that leaves formulas to MathJax."""
+    parser = MarkdownIt("commonmark", {"html": False})
+    written = {"allow_labels": False, "renderer": lambda tex, _: rf"\({escape(tex)}\)"}
+    return parser.use(dollarmath_plugin, **written)
+
+
+def page(*blocks: str, kind: str = "") -> str:
+    """Return one slide as HTML."""
+    return f'<section class="{kind}">\n{"".join(blocks)}\n</section>\n'
+
+
+def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
+    """Return the slides of an executed chapter as an HTML page, and the number of its figures.
+
+    The first slide holds the question and answer of the chapter, the last one what was learned.
+    """
+    text = chapter.read_text()
+    title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+    heading = f"<h1>{inline(title)}</h1>"
+    sections = [
+        page(heading, in_html(admonition(text, "Question and answer"), known), kind="title")
+    ]
+    figures = slides(notebook)
+    for one in figures:
+        head = f"<h2>{inline(one.section or title)}</h2>"
+        if one.ask:
+            ask = in_html(one.ask, known)
+            sections.append(page(head, "<p><b>Predict first.</b></p>", ask, kind="ask"))
+        words = f"<details><summary>In words</summary><p>{escape(one.alt)}</p></details>"
+        told = in_html(one.tell, known) + (words if one.alt else "")
+        block = f'<div class="figure">{one.figure}</div><div class="tell">{told}</div>'
+        sections.append(page(head, block, kind="shown"))
+    learned = re.search(
+        r"^## (What we learned|What carries over)\n+((?:- .*\n(?:  .*\n)*)+)", text, re.M
+    )
+    if learned:
+        sections.append(page(f"<h2>{learned[1]}</h2>", in_html(learned[2], known), kind="learned"))
+    return filled(title=plain(title), body="".join(sections)), len(figures)
+
+
+def inline(text: str) -> str:
+    """Return a heading as HTML."""
+    return markdown().renderInline(text)
+
+
+def plain(text: str) -> str:
+    """Return a heading without marks, for the title of a window."""
+    return escape(re.sub(r"[*$`]", "", text))
+
+
+def filled(title: str, body: str) -> str:
+    """Return the template with a title and slides."""
+    return Template(TEMPLATE.read_text()).substitute(title=title, body=body)
+
+
+def contents(decks: list[tuple[str, str, int]]) -> str:
+    """Return the page that lists the decks: name, title and number of figures of each."""
+    rows = "".join(
+        f'<li><a href="{name}.html">{inline(title)}</a>, {count} figure{"s" * (count != 1)}</li>\n'
+        for name, title, count in decks
+    )
+    body = page("<h1>Wide Flat Minima: the figures</h1>", f"<ul>\n{rows}</ul>", KEYS, kind="title")
+    return filled(title="Wide Flat Minima: slides", body=body)
+
+
+def write(notebooks: dict[Path, nbformat.NotebookNode], output: Path) -> list[Path]:
+    """Write a deck for every executed chapter with figures, and the page that lists them."""
+    output.mkdir(parents=True, exist_ok=True)
+    with as_file(files(MATHJAX[0]).joinpath(*MATHJAX[1:])) as script:
+        shutil.copyfile(script, output / "mathjax.js")
+    known, decks = formulas(), []
+    for chapter, notebook in notebooks.items():
+        html, count = deck(chapter, notebook, known)
+        if count:
+            name = "front" if chapter.stem == "index" else chapter.stem
+            (output / f"{name}.html").write_text(html)
+            title = re.search(r"^# (.+)$", chapter.read_text(), re.MULTILINE)[1]
+            decks.append((name, title, count))
+    (output / "index.html").write_text(contents(decks))
+    return [output / "index.html", *(output / f"{name}.html" for name, _, _ in decks)]
+
+
+def gathered(selected: list[Path], folder: Path | None) -> dict[Path, nbformat.NotebookNode]:
+    """Return executed chapters, from a folder of notebooks or from the last build of the book."""
+    found = {}
+    for chapter in selected:
+        if folder is not None:
+            notebook = folder / f"{chapter.stem}.ipynb"
+            if notebook.exists():
+                found[chapter] = nbformat.read(notebook, as_version=4)
+            continue
+        try:
+            found[chapter] = executed(chapter)
+        except KeyError:
+            raise SystemExit(
+                f"{chapter.name} was not executed since it changed: run `make book`."
+            ) from None
+    if not found:
+        raise SystemExit(f"no executed chapter in {folder}")
+    return found
+
+
+def main() -> None:
+    """Write the slides of all chapters that were executed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--notebooks",
+        type=Path,
+        metavar="FOLDER",
+        help="executed chapters (.ipynb) to take the figures from; by default those of the last "
+        "build of the book; chapters without a notebook there are left out",
+    )
+    parser.add_argument("--output", type=Path, default=OUTPUT, help="by default _build/slides")
+    arguments = parser.parse_args()
+    written = write(gathered(chapters(), arguments.notebooks), arguments.output)
+    print(f"{len(written) - 1} decks of slides: {written[0].resolve().as_uri()}")
+
+
+if __name__ == "__main__":
+    main()
