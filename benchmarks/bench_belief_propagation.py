@@ -152,6 +152,31 @@ def test_sweep(benchmark, tell, weights, units, form):
 
 
 @pytest.mark.benchmark(
+    group="focusing on the sphere, one sweep at K = 3, N = 999, P = 2797", timer=time.process_time
+)
+@pytest.mark.parametrize("coupling", [0.0, 4.0])
+def test_sweep_while_messages_do_not_settle(benchmark, tell, coupling):
+    """A strong coupling at a high load: cavity sums of a unit lie standard deviations apart.
+
+    Without a coupling, five sweeps from the start, a polynomial holds for all of them.
+    """
+    engine = messages("spherical", "exact", 3, 2797, 999)
+    if coupling > 0.0:
+        engine.focus(coupling, 10)
+        for _ in range(25):
+            engine.sweep(damping=0.5, in_place=True)
+    residual = benchmark.pedantic(
+        engine.sweep, kwargs={"damping": 0.5, "in_place": True}, rounds=20, warmup_rounds=1
+    )
+    if benchmark.stats:
+        tell(
+            f"coupling {coupling:g}",
+            ns_per_edge=benchmark.stats["min"] / engine.xi.size * 1e9,
+            residual=float(residual),
+        )
+
+
+@pytest.mark.benchmark(
     group="belief propagation, one sweep at larger sizes", timer=time.process_time
 )
 @pytest.mark.parametrize("form", ["exact", "expanded"])

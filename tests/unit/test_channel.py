@@ -318,7 +318,7 @@ def starts(case):
     return np.arange(K) * (M if tree else 0)
 
 
-def sweep(kind, case, drawn, expanded, gaussian, keep, in_place):
+def sweep(kind, case, drawn, expanded, gaussian, keep, in_place, coupling=COUPLING):
     """Sweep once; return the residual, the messages after it, and what a naive sweep gives."""
     order, xi, messages, outside = drawn
     _, K, M, tree, *_ = CASES[case]
@@ -328,7 +328,7 @@ def sweep(kind, case, drawn, expanded, gaussian, keep, in_place):
         engine.load({"U": messages, "V": V, "chi": np.ones((K, 1))})
     else:
         engine.load({"u": messages})
-    engine.pull(outside / COUPLING, COUPLING)  # any field at all
+    engine.pull(outside / coupling, coupling)  # any field at all
     tail = (keep, in_place, gaussian)
     if kind is BinaryMessages:
         statement = naive.binary_expanded if expanded else naive.binary
@@ -337,7 +337,7 @@ def sweep(kind, case, drawn, expanded, gaussian, keep, in_place):
     else:
         statement = naive.spherical_expanded if expanded else naive.spherical
         before = engine.U.copy()
-        precision = COUPLING + engine.chi
+        precision = coupling + engine.chi
         precision = precision[:, 0] if expanded else np.broadcast_to(precision, (K, M))
         V = engine.V[..., 0] if expanded else engine.V
         expected = list(statement(order, xi, starts(case), before, V, outside, precision, *tail))
@@ -372,6 +372,72 @@ def test_spherical_sweep(case, expanded, in_place, keep, gaussian):
     np.testing.assert_allclose(engine.zeta, zeta, atol=1e-12)
     norm = np.mean(engine.variances() + engine.means() ** 2, axis=1)
     np.testing.assert_allclose(norm, 1.0, rtol=1e-12)
+
+
+def arguments(case, outside, coupling):
+    """Return x, reach and the output node's plus and minus of all units, on the sphere.
+
+    Before the first sweep, as `sweep` draws messages.
+    """
+    P, K, M, tree, *_ = CASES[case]
+    _, xi, U, _ = draw(case)
+    engine = SphericalMessages(xi, K, tree, False, False, np.random.default_rng(1))
+    V = 0.05 * np.random.default_rng(2).standard_normal(engine.V.shape)
+    engine.load({"U": U, "V": V, "chi": np.ones((K, 1))})
+    engine.pull(outside / coupling, coupling)
+    row = np.array([[xi[a, first : first + M] for first in starts(case)] for a in range(P)])
+    spreads = 1 / (engine.zeta - V)
+    shifts = row * (engine.mu - U) * spreads
+    c, v = shifts.sum(axis=2), spreads.sum(axis=2)
+    size, spread = np.abs(shifts).max(axis=2), spreads.max(axis=2)
+    far = np.vectorize(channel.distance_bound)(c, v, size, spread)
+    x = c / np.sqrt(v)
+    plus, minus = np.swapaxes([ask(one)[1:] for one in x], 0, 1)
+    return x, far, plus, minus
+
+
+def test_the_cases_take_the_polynomial_on_the_sphere():
+    """Those of `FAR_APART` below do not."""
+    units = [
+        one
+        for case in CASES
+        for one in zip(*map(np.ravel, arguments(case, draw(case)[-1], COUPLING)), strict=True)
+    ]
+    assert np.mean([channel.fit(*one, np.empty(DEGREE + 1)) for one in units]) > 0.9
+
+
+STRONG = 100.0  # coupling: cavity means lie some 10 standard deviations from zero
+FAR_APART = ["fully connected", "even number of units", "narrow"]
+
+
+def strong(case):
+    """Return a strong field towards random weights +-1."""
+    _, K, M, *_ = CASES[case]
+    return STRONG * np.random.default_rng(3).choice([-1.0, 1.0], (K, M))
+
+
+@pytest.mark.parametrize(("in_place", "keep"), [(True, 1.0), (False, 0.4)])
+@pytest.mark.parametrize("case", FAR_APART)
+def test_spherical_sweep_where_edges_lie_far_apart(case, in_place, keep):
+    """As where focusing does not settle: by the formula of `direct_slope`, good to 2e-10."""
+    order, xi, U, _ = draw(case)
+    drawn = order, xi, U, strong(case)
+    _, found, expected = sweep(
+        SphericalMessages, case, drawn, False, False, keep, in_place, STRONG
+    )
+    assert largest_error(found, expected) < 1e-9
+
+
+def test_edges_do_lie_far_apart():
+    """No polynomial holds, sums are far on either side, and wrong answers all but excluded."""
+    x, far, plus, minus = np.concatenate(
+        [np.reshape(arguments(case, strong(case), STRONG), (4, -1)) for case in FAR_APART], axis=1
+    )
+    assert np.all(far > channel.FARTHEST)
+    assert x.min() < -12.0
+    assert x.max() > 12.0
+    assert np.mean(minus < 1e-12 * plus) > 0.2
+    assert np.mean(minus > 1e-3 * plus) > 0.05
 
 
 @EACH_CASE

@@ -12,8 +12,9 @@ All that is ever needed is the logarithm of Z and its slope g = Z'/Z [eq-bp-slop
 An error function and an exponential per edge are too dear. Within one pattern and unit the
 arguments x_i lie close together, around x_0 = c / sqrt v of the whole sum, and g satisfies
 g' = -(x g + g^2) whatever A and B are: the coefficients of its power series in d = x - x_0 follow
-from g(x_0) by a recurrence [eq-bp-series]. `reach` says how far the series may be trusted; where
-an edge lies beyond, the caller evaluates `slope` there.
+from g(x_0) by a recurrence [eq-bp-series]. `fit` says whether one polynomial may be trusted for
+all edges; where not, binary weights take a table of several series, for ln Z, and weights on the
+sphere the formula of `direct_slope`.
 """
 
 from __future__ import annotations
@@ -94,15 +95,17 @@ TO_COEFFICIENTS = np.linalg.inv(np.vander(POINTS, increasing=True))
 def fit(x, distance, plus, minus, coefficients):
     """Fill in a polynomial in d for the slope at x + d, and return whether it holds its tolerance.
 
+    Where the distance is too large for any, nothing is filled in.
+
     It is to hold up to `distance` from x, which need not be finite. The zeros of Z lie about 2
     away: the terms of the power series fall by ``2 / distance`` from one to the next, those of
     the Chebyshev series by ``4 / distance``, so the last two, of which one may be accidentally
     small, say what is left out.
     """
-    series(x, plus, minus, coefficients)
-    allowed = TOLERANCE * (1.0 + abs(coefficients[0]))
     if not distance < FARTHEST:
         return False
+    series(x, plus, minus, coefficients)
+    allowed = TOLERANCE * (1.0 + abs(coefficients[0]))
     next_one = 0.6 * abs(coefficients[DEGREE]) + 0.3 * abs(coefficients[DEGREE - 1])
     if next_one * distance ** (DEGREE + 1) <= allowed:
         return True

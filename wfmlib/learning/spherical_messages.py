@@ -26,18 +26,8 @@ import math
 
 import numpy as np
 
-from wfmlib.learning.channel import (
-    CELL,
-    DEGREE,
-    WIDEST,
-    distance_bound,
-    exact,
-    expand,
-    fast,
-    fit,
-    slope,
-    tabulate,
-)
+from wfmlib.learning.channel import DEGREE, distance_bound, exact, expand, fast, fit, slope
+from wfmlib.learning.direct_slope import direct_slope, powers
 from wfmlib.learning.output_node import ask
 
 LEAST_PRECISION = 1e-6  # of a cavity distribution: V may be negative, a variance may not
@@ -89,30 +79,15 @@ def _by_polynomial(c, v, slopes, shifts, spreads, g, V):
 
 
 @fast
-def _by_table(c, v, low, slopes, shifts, spreads, g, V):
-    """As `_by_polynomial`, from a table of several series."""
-    for i in range(len(g)):
-        inverse = 1.0 / math.sqrt(v - spreads[i])
-        x = (c - shifts[i]) * inverse
-        cell = int((x - low) * (1.0 / CELL))
-        d = x - (low + (cell + 0.5) * CELL)
-        row = slopes[cell]
-        value = row[DEGREE]
-        for n in range(DEGREE - 1, -1, -1):
-            value = value * d + row[n]
-        value *= inverse
-        g[i] = value
-        V[i] = value * (value + x * inverse)
-
-
-@exact
-def _by_edge(c, v, plus, minus, shifts, spreads, g, V):
-    """As `_by_polynomial`, where no table reaches."""
+def _by_formula(c, v, plus, minus, shifts, spreads, g, V):
+    """As `_by_polynomial`, where edges lie too far apart for one."""
+    rest, below, above = powers(plus, minus)
     for i in range(len(g)):
         inverse = 1.0 / math.sqrt(max(v - spreads[i], LEAST_VARIANCE))
         x = (c - shifts[i]) * inverse
-        g[i] = slope(x, plus, minus) * inverse
-        V[i] = g[i] * (g[i] + x * inverse)
+        value = direct_slope(x, rest, below, above) * inverse
+        g[i] = value
+        V[i] = value * (value + x * inverse)
 
 
 @fast
@@ -171,8 +146,7 @@ def sweep(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
     c, v, x, reach = np.empty(units), np.empty(units), np.empty(units), np.empty(units)
     plus, minus = np.empty(units), np.empty(units)
     prefix, tails = np.empty((units + 1, units + 2)), np.empty((units + 1, units + 2))
-    slopes, cells = np.empty(DEGREE + 1), int(WIDEST / CELL) + 1
-    logs, table = np.empty(cells), np.empty((cells, DEGREE + 1))
+    slopes = np.empty(DEGREE + 1)
     largest = 0.0
     for a in order:
         for k in range(units):
@@ -188,11 +162,8 @@ def sweep(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
             row = xi[a, starts[k] : starts[k] + width]
             if fit(x[k], reach[k], plus[k], minus[k], slopes):
                 _by_polynomial(c[k], v[k], slopes, shifts[k], spreads[k], fresh_U, fresh_V)
-            elif 2.0 * reach[k] < WIDEST:
-                low = tabulate(x[k], reach[k], plus[k], minus[k], logs, table)
-                _by_table(c[k], v[k], low, table, shifts[k], spreads[k], fresh_U, fresh_V)
             else:
-                _by_edge(c[k], v[k], plus[k], minus[k], shifts[k], spreads[k], fresh_U, fresh_V)
+                _by_formula(c[k], v[k], plus[k], minus[k], shifts[k], spreads[k], fresh_U, fresh_V)
             _turn(row, fresh_U)
             change = _renew(fresh_U, keep, U[a, k], new_mu[k])
             _renew(fresh_V, keep, V[a, k], new_zeta[k])
