@@ -103,6 +103,21 @@ def test_fit_holds_its_tolerance_where_it_says_so(x, distance, minus):
     assert np.max(np.abs(fitted - expected)) < allowed * (1 + center)
 
 
+@pytest.mark.parametrize(
+    ("x", "distance", "minus"),
+    [
+        (0.527, 0.727, 0.0399),
+        (0.507730, 0.622671, 0.0386508),
+        (-3.139539, 0.223705, 5.13854e-05),
+        (-5.416952, 0.172780, 1.46737e-06),
+        (-4.008825, 0.192697, 1.63226e-06),
+    ],
+)
+def test_fit_is_not_fooled_where_the_last_terms_are_small_by_accident(x, distance, minus):
+    """The worst of some millions of cases under looser judgements by the last terms."""
+    test_fit_holds_its_tolerance_where_it_says_so.hypothesis.inner_test(x, distance, minus)
+
+
 def test_fit_is_not_timid():
     """It holds at the distances that N of some hundreds has, and says no beyond its farthest."""
     coefficients = np.empty(DEGREE + 1)

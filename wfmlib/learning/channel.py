@@ -97,30 +97,36 @@ def fit(x, distance, plus, minus, coefficients):
 
     Where the distance is too large for any, nothing is filled in.
 
-    It is to hold up to `distance` from x, which need not be finite. The zeros of Z lie about 2
-    away: the terms of the power series fall by ``2 / distance`` from one to the next, those of
-    the Chebyshev series by ``4 / distance``, so the last two, of which one may be accidentally
-    small, say what is left out.
+    It is to hold up to `distance` from x, which need not be finite. What is left out is said by
+    the last three terms, of which any may be accidentally small: zeros of Z, a complex pair, make
+    them oscillate. Each is carried on at the rate at which the last two pairs grow, or at that of
+    zeros 1.4 away, whichever is larger (power series), or at that of zeros 1 away (Chebyshev);
+    the factors 5 and 2 stand for the terms after the next.
     """
     if not distance < FARTHEST:
         return False
     series(x, plus, minus, coefficients)
     allowed = TOLERANCE * (1.0 + abs(coefficients[0]))
-    next_one = 0.6 * abs(coefficients[DEGREE]) + 0.3 * abs(coefficients[DEGREE - 1])
-    if next_one * distance ** (DEGREE + 1) <= allowed:
+    last, second = abs(coefficients[DEGREE]), abs(coefficients[DEGREE - 1])
+    third = abs(coefficients[DEGREE - 2])
+    newer, older = max(last, second), max(third, abs(coefficients[DEGREE - 3]))
+    rate = math.sqrt(newer / older) if newer > 0.49 * older else 0.7
+    next_one = rate * max(last, rate * max(second, rate * third))
+    if 5.0 * next_one * distance ** (DEGREE + 1) <= allowed:
         return True
     coefficients[:] = 0.0
     for j in range(DEGREE + 1):
         value = slope(x + distance * POINTS[j], plus, minus)
         for n in range(DEGREE + 1):
             coefficients[n] += TO_COEFFICIENTS[n, j] * value
-    last, before = coefficients[DEGREE], coefficients[DEGREE - 1]
-    left_out = 0.25 * distance * (abs(last) + abs(before) * distance) / 2.0 ** (DEGREE - 1)
+    last, second = abs(coefficients[DEGREE]), abs(coefficients[DEGREE - 1])
+    third = abs(coefficients[DEGREE - 2] + 0.25 * DEGREE * coefficients[DEGREE])
+    left_out = distance * max(last, distance * max(second, distance * third))
     power = 1.0
     for n in range(DEGREE + 1):
         coefficients[n] *= power
         power /= distance
-    return left_out <= allowed
+    return 2.0 * left_out / 2.0 ** (DEGREE - 1) <= allowed
 
 
 @exact
