@@ -13,19 +13,27 @@ import nbformat
 from notebooks import chapters, executed
 
 
+def offer(app, pagename, templatename, context, doctree):
+    """Name the notebook to the theme."""
+    if doctree is not None and Path(app.srcdir) / f"{pagename}.md" in chapters():
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
 def publish(app, pagename, templatename, context, doctree):
-    """Write the executed notebook to the sources of the pages, and name it to the theme."""
-    chapter = Path(app.srcdir) / f"{pagename}.md"
-    if doctree is not None and chapter in chapters():
-        notebook = executed(chapter)
+    """Write the executed notebook to the sources of the pages."""
+    if doctree is not None and "ipynb_source" in context:
+        notebook = executed(Path(app.srcdir) / f"{pagename}.md")
         notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, target)
-        context["ipynb_source"] = f"{pagename}.ipynb"
 
 
 def setup(app):
-    """Register before the theme makes its download button (at the default priority)."""
-    app.connect("html-page-context", publish, priority=400)
+    """Offer before the theme makes its download button (at the default priority).
+
+    Publish after it made its launch buttons (at 501), for which it copies a notebook of its own.
+    """
+    app.connect("html-page-context", offer, priority=400)
+    app.connect("html-page-context", publish, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

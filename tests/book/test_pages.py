@@ -1,0 +1,86 @@
+"""What can be held of the built pages without a browser: their foot, their size, their buttons."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tests.conftest import ROOT
+from tools import launch_buttons, notebooks, page_facts
+from wfmlib import __version__
+
+PAGE_LIMIT = 2 * 1024**2  # bytes of one page, with what it shows
+BOOK_LIMIT = 60 * 1024**2
+
+
+def foot(page):
+    return re.search(r'<div class="extra_footer">\s*<p>(.*?)</p>', page.read_text(), re.DOTALL)[1]
+
+
+def test_every_page_says_version_and_execution(html, pages):
+    with_code = {f"book/{chapter.stem}.html" for chapter in notebooks.chapters()}
+    for name in pages:
+        said = foot(html / name)
+        assert said.startswith(f"Version {__version__}. ")
+        timed = re.search(r"Executed on \d+ \w+ 20\d\d; the cells took (\d+ seconds|a second)", said)
+        assert bool(timed) == (name in with_code), f"{name}: {said}"
+
+
+def test_the_foot_of_a_page_in_words():
+    assert page_facts.sentence(None).endswith("This page holds no code.")
+    noon = 1_800_000_000.0
+    assert page_facts.sentence({"mtime": noon, "runtime": None}).endswith("15 January 2027.")
+    assert page_facts.sentence({"mtime": noon, "runtime": 0.2}).endswith("took a second.")
+    assert page_facts.sentence({"mtime": noon, "runtime": 61.6}).endswith("took 62 seconds.")
+
+
+def test_pages_are_small(html, pages):
+    """A page and the pictures in it; the whole book with its notebooks and its search index."""
+    heavy = {}
+    for name in pages:
+        text = (html / name).read_text()
+        shown = set(re.findall(r'<img[^>]+src="\.\./(_images/[^"]+)"', text))
+        if name != "book/gallery.html":  # it loads each picture when it is scrolled to
+            heavy[name] = len(text.encode()) + sum((html / one).stat().st_size for one in shown)
+    assert {name: size for name, size in heavy.items() if size > PAGE_LIMIT} == {}
+    whole = sum(path.stat().st_size for path in html.rglob("*") if path.is_file())
+    assert whole < BOOK_LIMIT
+
+
+def test_no_launch_button_without_a_repository(html, pages):
+    for name in pages:
+        assert "mybinder" not in (html / name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("repository", "hub", "button"),
+    [
+        ("", "", ""),
+        ("https://host/org/book", "", launch_buttons.BINDER),
+        ("https://host/org/book", "https://own.hub", "https://own.hub"),
+    ],
+)
+def test_one_setting_brings_the_launch_buttons(repository, hub, button):
+    options = {"repository_url": repository, "launch_buttons": {"binderhub_url": hub}}
+    launch_buttons.configure(None, SimpleNamespace(html_theme_options=options))
+    assert options["launch_buttons"]["binderhub_url"] == button
+
+
+def test_a_page_opens_on_binder(tmp_path):
+    """A book of one page with a repository: its button leads to the notebook in JupyterLab."""
+    (tmp_path / "page.md").write_text("---\nkernelspec: {name: python3}\n---\n# A page\n")
+    (tmp_path / "_toc.yml").write_text("{format: jb-book, root: page}\n")
+    (tmp_path / "_config.yml").write_text(
+        "repository: {url: https://github.com/org/name, branch: main}\n"
+        "launch_buttons: {notebook_interface: jupyterlab}\n"
+        "execute: {execute_notebooks: 'off'}\n"
+        f"sphinx: {{local_extensions: {{launch_buttons: '{ROOT / 'tools'}'}}}}\n"
+    )
+    command = [sys.executable, "-m", "jupyter_book", "build", tmp_path, "-q"]
+    subprocess.run(command, check=True, capture_output=True)
+    page = (tmp_path / "_build" / "html" / "page.html").read_text()
+    assert f"{launch_buttons.BINDER}/v2/gh/org/name/main?urlpath=lab/tree/page.md" in page

@@ -1,0 +1,100 @@
+"""The whole book as a PDF, printed by Chromium from one page.
+
+What can be unfolded is: solutions stand open, sliders as their static figure. Only the code of
+cells that the pages fold away, which draws figures, stays folded, and its fold is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tools.notebooks import BUILD, ROOT
+
+FOLDER = BUILD / "pdf" / "_build" / "singlehtml"
+OUTPUT = BUILD / "wide-flat-minima.pdf"
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+STYLE = Path(__file__).with_name("pdf.css")
+FOOT = (
+    "<div style='font: 8px sans-serif; width: 100%; text-align: center'>"
+    "<span class='pageNumber'></span></div>"
+)
+
+# Everything that a reader would have to open, and what is left to load, before it is printed.
+PREPARE = """async () => {
+    document.documentElement.dataset.theme = 'light';
+    document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
+    document.querySelectorAll('details').forEach(e => { e.open = !e.matches('.hide'); });
+    document.querySelectorAll('img[loading=lazy]').forEach(e => { e.loading = 'eager'; });
+    await window.MathJax.startup.promise;
+    await Promise.all([...document.images].map(e => e.decode().catch(() => {
+        throw new Error('a figure is missing: ' + e.src);
+    })));
+}"""
+
+
+def assemble() -> Path:
+    """Build the book as one page, and return where it is.
+
+    Sphinx writes it to the folder of the first chapter, with addresses relative to the one above.
+    """
+    command = [sys.executable, "-m", "jupyter_book", "build", ".", "--quiet"]
+    command += ["--builder", "singlehtml", "--path-output", str(BUILD / "pdf")]
+    environment = os.environ | {"WFMLIB_DISPLAY": "static"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return shutil.copy(FOLDER / "book" / "index.html", FOLDER / "all.html")
+
+
+def write(page: Path, output: Path) -> None:
+    """Print a page that stands on this machine.
+
+    Raises
+    ------
+    SystemExit
+        If there is no Chromium.
+    """
+    executable = next(filter(None, map(shutil.which, NAMES)), None)
+    if executable is None:
+        raise SystemExit(f"This needs one of {', '.join(NAMES)} (Debian: apt install chromium).")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        tab = browser.new_page()
+        tab.set_default_timeout(600_000)
+        tab.goto(page.as_uri())
+        tab.emulate_media(media="print", color_scheme="light")
+        tab.add_style_tag(path=STYLE)
+        tab.wait_for_function("window.MathJax?.startup?.promise")
+        tab.evaluate(PREPARE)
+        tab.pdf(
+            path=output,
+            format="A4",
+            margin={"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"},
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOT,
+            outline=True,
+            tagged=True,
+        )
+        browser.close()
+
+
+def main() -> None:
+    """Make the PDF."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=OUTPUT, help="the file to write")
+    output = parser.parse_args().output
+    print("Putting the book on one page ...")
+    page = assemble()
+    print("Printing takes some minutes ...")
+    write(page, output)
+    print(f"{output} ({output.stat().st_size / 1e6:.0f} MB)")
+
+
+if __name__ == "__main__":
+    main()
