@@ -23,7 +23,7 @@ nbformat.write(notebook, sys.argv[1])
 
 
 def test_binder_runs_a_downloaded_notebook(html, tmp_path):
-    """What repo2docker does with `binder/`: its requirements, then its script, in a fresh folder."""
+    """What repo2docker does with `binder/`: its requirements, then its script, elsewhere."""
     checkout, work = tmp_path / "checkout", tmp_path / "work"
     work.mkdir()
     sources = ("binder", "wfmlib", "tools", "requirements.txt", "pyproject.toml", "README.md")

@@ -26,7 +26,9 @@ def test_every_page_says_version_and_execution(html, pages):
     for name in pages:
         said = foot(html / name)
         assert said.startswith(f"Version {__version__}. ")
-        timed = re.search(r"Executed on \d+ \w+ 20\d\d; the cells took (\d+ seconds|a second)", said)
+        timed = re.search(
+            r"Executed on \d+ \w+ 20\d\d; the cells took (\d+ seconds|a second)", said
+        )
         assert bool(timed) == (name in with_code), f"{name}: {said}"
 
 
