@@ -19,7 +19,7 @@ NBVAL := $(ANSWERS) $(PYTEST) -p tools.nbval_bridge --nbval-lax \
 	_build/nbval/scorecard.ipynb _build/nbval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test unit lab serve students slides bench references lock clean
+.PHONY: help setup book test unit lab serve students slides pdf bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' \
@@ -80,6 +80,9 @@ students: $(READY)  ## write notebooks without solutions to _build/students
 
 slides: book  ## write slides of all figures to _build/slides
 	@$(BIN)/python -m tools.slides
+
+pdf: book  ## print the whole book to _build/wide-flat-minima.pdf (needs Chromium)
+	@$(BIN)/python -m tools.pdf
 
 bench: $(READY)  ## measure speed, side by side with SciPy
 	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only

@@ -19,13 +19,11 @@ import os
 import time
 
 import joblib
-import numba
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from wfmlib import learning, patterns
-from wfmlib.experiments.archive import processor
 from wfmlib.learning.belief_propagation import prepare
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import Binary, Spherical
@@ -41,35 +39,6 @@ PROTOCOLS = {
     "hurried": {"protocol": learning.pseudo_reinforcement(30), "max_sweeps": 5},
 }
 KINDS = {"binary": Binary(), "spherical": Spherical()}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}"
-        )
-
-
-@pytest.fixture
-def tell(benchmark, capsys):
-    """Return a function that prints a result, and keeps it with the time."""
-
-    def say(what, **found):
-        benchmark.extra_info.update(found)
-        shown = (
-            f"{name.replace('_', ' ')} {one:.3g}"
-            if isinstance(one, float)
-            else f"{name.replace('_', ' ')} {one}"
-            for name, one in found.items()
-        )
-        with capsys.disabled():
-            print(f"\n  {what}: {', '.join(shown)}")
-
-    return say
 
 
 def copying_speed(size):

@@ -17,19 +17,17 @@ shortest counts.
 
 from __future__ import annotations
 
-import os
 import time
 from itertools import pairwise
 
-import numba
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from wfmlib import patterns
-from wfmlib.experiments.archive import processor
 from wfmlib.landscape import error_profile
 from wfmlib.networks import BinaryMLP
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 P = 8000
 SIZES = {
@@ -40,37 +38,6 @@ SIZES = {
 }
 NETWORKS = pytest.mark.parametrize("network", SIZES)
 TIMER = time.process_time
-
-
-@pytest.fixture(scope="module", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program, and keep to one thread."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    blas = {
-        f"{one['internal_api']} {one['version']} for {one.get('architecture', '?')}"
-        for one in threadpool_info()
-        if one["user_api"] == "blas"
-    }
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}, {', '.join(sorted(blas))}"
-        )
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture
-def tell(benchmark, capsys):
-    """Return a function that prints a result, and keeps it with the time."""
-
-    def say(what, **found):
-        benchmark.extra_info.update(found)
-        shown = (f"{name.replace('_', ' ')} {one:.3g}" for name, one in found.items())
-        with capsys.disabled():
-            print(f"\n  {what}: {', '.join(shown)}")
-
-    return say
 
 
 def instance(network):

@@ -16,18 +16,16 @@ shortest counts.
 
 from __future__ import annotations
 
-import os
 import time
 
-import numba
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from wfmlib import patterns
-from wfmlib.experiments.archive import processor
 from wfmlib.learning.binary_sgd import Descent
 from wfmlib.networks.binary_mlp import BinaryMLP
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 P, BATCH, ETA = 1000, 100, 1.0
 SIZES = {
@@ -37,32 +35,6 @@ SIZES = {
 }
 NETWORKS = pytest.mark.parametrize("network", SIZES)
 AGREE = 1e-3  # share of weights that may differ
-
-
-@pytest.fixture(scope="module", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program, and keep to one thread."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}"
-        )
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture
-def tell(benchmark, capsys):
-    """Return a function that prints a result, and keeps it with the time."""
-
-    def say(what, **found):
-        benchmark.extra_info.update(found)
-        shown = (f"{name.replace('_', ' ')} {one:.3g}" for name, one in found.items())
-        with capsys.disabled():
-            print(f"\n  {what}: {', '.join(shown)}")
-
-    return say
 
 
 def torch():

@@ -13,56 +13,22 @@ shortest counts.
 
 from __future__ import annotations
 
-import os
-
-import numba
 import numpy as np
 import pytest
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from wfmlib import learning, patterns
-from wfmlib.experiments.archive import processor
 from wfmlib.learning import schedules
 from wfmlib.learning.cross_entropy_sgd import _Descent, cross_entropy_sgd
 from wfmlib.learning.soft_committee import descend
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 UNITS = 9
 SIZES = {"tree": (1000, 999), "fully connected": (500, 784)}  # P and N of P1
 MACHINES = pytest.mark.parametrize("machine", SIZES)
 BATCH, GAMMA, BETA, ETA = 100, 3.0, 1.0, 1e-2
 ROOT = np.sqrt(UNITS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program, and keep to one thread."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}"
-        )
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture
-def tell(benchmark, capsys):
-    """Return a function that prints a result, and keeps it with the time."""
-
-    def say(what, **found):
-        benchmark.extra_info.update(found)
-        shown = (
-            f"{name.replace('_', ' ')} {one:.3g}"
-            if isinstance(one, float)
-            else f"{name.replace('_', ' ')} {one}"
-            for name, one in found.items()
-        )
-        with capsys.disabled():
-            print(f"\n  {what}: {', '.join(shown)}")
-
-    return say
 
 
 def torch():

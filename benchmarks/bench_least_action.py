@@ -13,16 +13,13 @@ Said with each time: nanoseconds per weight, pattern and replica. Where PyTorch 
 
 from __future__ import annotations
 
-import os
 import time
 
-import numba
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from wfmlib import patterns
-from wfmlib.experiments.archive import processor
 from wfmlib.learning import _mini_batches, entropic_least_action, least_action
 
 TARGET = 1.0 / 3.0  # of the better peer's time
@@ -32,17 +29,6 @@ SHAPES = {  # units, inputs, patterns, tree
     "full, N = 784, P = 500": (9, 784, 500, False),
 }
 TIMES = {}  # of peers and ours, by shape and replicas
-
-
-@pytest.fixture(scope="module", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}"
-        )
 
 
 class Task:

@@ -19,41 +19,11 @@ import numpy as np
 import pytest
 
 from wfmlib import gaussian
-from wfmlib.experiments.archive import processor
 from wfmlib.learning.message_passing import Messages, _sweep, approximate_message_passing
 from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.theory import Binary, Spherical
 
 BOUND = 0.5  # of the speed of a plain pass: a sweep that reads faster is bound by memory
-
-
-@pytest.fixture(scope="module", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}"
-        )
-
-
-@pytest.fixture
-def tell(benchmark, capsys):
-    """Return a function that prints a result, and keeps it with the time."""
-
-    def say(what, **found):
-        benchmark.extra_info.update(found)
-        shown = (
-            f"{name.replace('_', ' ')} {one:.3g}"
-            if isinstance(one, float)
-            else f"{name.replace('_', ' ')} {one}"
-            for name, one in found.items()
-        )
-        with capsys.disabled():
-            print(f"\n  {what}: {', '.join(shown)}")
-
-    return say
 
 
 @pytest.fixture(scope="module")

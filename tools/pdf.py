@@ -30,7 +30,7 @@ FOOT = (
 PREPARE = """async () => {
     document.documentElement.dataset.theme = 'light';
     document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
-    document.querySelectorAll('details').forEach(e => { e.open = !e.matches('.hide'); });
+    document.querySelectorAll('details').forEach(e => { e.open = !e.matches('.above-input'); });
     document.querySelectorAll('img[loading=lazy]').forEach(e => { e.loading = 'eager'; });
     await window.MathJax.startup.promise;
     await Promise.all([...document.images].map(e => e.decode().catch(() => {

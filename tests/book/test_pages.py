@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tools import launch_buttons, notebooks, page_facts
-from wfmlib import __version__
+from wfmlib import __version__, claims
 
 PAGE_LIMIT = 2 * 1024**2  # bytes of one page, with what it shows
 BOOK_LIMIT = 60 * 1024**2
@@ -86,3 +86,15 @@ def test_a_page_opens_on_binder(tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     page = (tmp_path / "_build" / "html" / "page.html").read_text()
     assert f"{launch_buttons.BINDER}/v2/gh/org/name/main?urlpath=lab/tree/page.md" in page
+
+
+def test_claims_and_scorecard_are_linked_both_ways(html):
+    """Each link of a claim leads to a row of its name on the other page."""
+    scorecard = (html / "book" / "scorecard.html").read_text()
+    for claim in claims.load():
+        (chapter,) = (html / "book").glob(f"{claim.chapter:02}_*.html")
+        there = chapter.read_text()
+        assert f'<a href="scorecard.html#{claim.id}"' in there
+        assert f'<a href="{chapter.name}#{claim.id}"' in scorecard
+        for text in (there, scorecard):
+            assert text.count(f'<tr id="{claim.id}"') == 1

@@ -1,0 +1,53 @@
+"""A Sphinx extension: a claim at the end of its chapter and its line in the scorecard are linked.
+
+The two are rows of tables that the notebooks make, with the claim's name as anchor; a notebook
+does not know that it is a page among others, so the links are added to the pages.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from notebooks import chapters
+
+from wfmlib import claims
+
+SCORECARD = "scorecard"
+ROW = re.compile(r'<tr id="([\w-]+)"><th scope="row">.*?(?=</th>)', re.DOTALL)
+
+
+def linked(body: str, page: str) -> str:
+    """Return the text of a page, with a link below the statement of every claim."""
+    stems = {
+        int(chapter.stem[:2]): chapter.stem for chapter in chapters() if chapter.stem[0] == "0"
+    }
+    chapter_of = {
+        claim.id: stems[claim.chapter] for claim in claims.load() if claim.chapter in stems
+    }
+
+    def link(row: re.Match) -> str:
+        name = row[1]
+        if name not in chapter_of:
+            return row[0]
+        target = chapter_of[name] if page == SCORECARD else SCORECARD
+        where = f"chapter {int(target[:2])}" if page == SCORECARD else "the scorecard"
+        return (
+            f'{row[0]}<br><small><a href="{target}.html#{name}" title="its line in {where}">'
+            f"{name}</a></small>"
+        )
+
+    return ROW.sub(link, body)
+
+
+def add(app, pagename, templatename, context, doctree):
+    """Link the claims of a page of the book."""
+    path = PurePosixPath(pagename)
+    if doctree is not None and app.builder.name == "html" and path.parent.name == "book":
+        context["body"] = linked(context["body"], path.name)
+
+
+def setup(app):
+    """Change a page when it is written."""
+    app.connect("html-page-context", add)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
