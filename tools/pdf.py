@@ -1,7 +1,7 @@
 """The whole book as a PDF, printed by Chromium from one page.
 
-What can be unfolded is: solutions stand open, sliders as their static figure. Only the code of
-cells that the pages fold away, which draws figures, stays folded, and its fold is left out.
+Solutions stand open, sliders as their static figure. What the pages fold away otherwise is left
+out: the code that draws figures, and the claims at the end of a chapter, which the scorecard has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FOOT = (
 PREPARE = """async () => {
     document.documentElement.dataset.theme = 'light';
     document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
-    document.querySelectorAll('details').forEach(e => { e.open = !e.matches('.above-input'); });
+    document.querySelectorAll('details').forEach(e => { e.open = true; });
     document.querySelectorAll('img[loading=lazy]').forEach(e => { e.loading = 'eager'; });
     await window.MathJax.startup.promise;
     await Promise.all([...document.images].map(e => e.decode().catch(() => {
@@ -74,6 +74,7 @@ def write(page: Path, output: Path) -> None:
         tab.pdf(
             path=output,
             format="A4",
+            scale=0.8,  # or wide formulas do not fit
             margin={"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"},
             display_header_footer=True,
             header_template="<span></span>",

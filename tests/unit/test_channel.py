@@ -507,6 +507,31 @@ def paths(case):
     return found
 
 
+@pytest.mark.parametrize("minus", [0.0, 0.02, 0.5])
+@pytest.mark.parametrize("v", [61.0, 150.0, 900.0])
+def test_one_polynomial_serves_intervals_of_all_lengths(v, minus):
+    """Variances from 0 to 1 within a unit, the widest range of 1 / sqrt(v - s) there can be."""
+    rng = np.random.default_rng(int(v))
+    spreads = rng.uniform(size=int(2.2 * v))
+    spreads[:2] = 0.0, 1.0
+    v = spreads.sum()
+    assert v >= binary_messages.LEAST_FOR_SERIES
+    xi = rng.choice([-1, 1], len(spreads)).astype(np.int8)
+    shifts = np.sqrt(1.0 - spreads) * rng.choice([-1.0, 1.0], len(spreads))
+    slopes, room = np.empty(DEGREE + 1), np.empty((2, DEGREE + 1))
+    found, expected = np.empty(len(spreads)), np.empty(len(spreads))
+    for x in (-1.0, 0.0, 1.0, 3.0):
+        c = x * math.sqrt(v)
+        reach = channel.distance_bound(c, v, 2.0, 1.0)
+        assert channel.fit(x, reach, 1.0, minus, slopes)
+        binary_messages._by_polynomial(xi, c, v, slopes, *room, shifts, spreads, found)
+        binary_messages._by_edge(xi, c, v, 1.0, minus, shifts, spreads, expected)
+        if np.abs(expected).max() < math.tanh(binary_messages.LARGEST_FIELD):
+            assert np.abs(found - expected).max() < 2 * TOLERANCE / math.sqrt(v - 1.0)
+        else:
+            assert v < 70
+
+
 def test_the_cases_take_every_path():
     taken = set().union(*(paths(case) for case in CASES))
     assert taken == {"certain", "polynomial", "table", "edge"}

@@ -15,7 +15,7 @@ of each weight,
     m = ((1 - t) - o (1 + t)) / ((1 - t) + o (1 + t))        # nothing cancels where |m| is near 1
     o_new = o (1 + t) (1 - t_new) / ((1 - t) (1 + t_new))
 
-and both logarithms come from one polynomial around c / sqrt v.
+and the difference of the logarithms comes from one polynomial around c / sqrt v.
 
 The expanded form takes g and its derivative at the whole sum, ``u_new = xi g0 - g0' m``, and the
 cavity means to second order in u [eq-bp-expanded].
@@ -65,29 +65,59 @@ def _gather(xi, odds, t, shifts, spreads):
     return c, v
 
 
+# A binomial coefficient and a power, over an odd number: see `_differences`.
+STEPS = np.array(
+    [
+        [
+            math.comb(n, m) / (n - m + 1) if m <= n and (n - m) % 2 == 0 else 0.0
+            for n in range(DEGREE + 1)
+        ]
+        for m in range(DEGREE + 1)
+    ]
+)
+
+
+@exact
+def _differences(slopes, h2, quotient, change):
+    """Turn a polynomial for the slope of ln Z into one for its mean over an interval.
+
+    With ``(ln Z(d + h) - ln Z(d - h)) / 2 h = sum_j g^(2j)(d) h^2j / (2j + 1)!`` and the slope
+    ``g = sum_n slopes[n] d^n``, the coefficient of d^m is ``sum_n slopes[n] h^(n-m) binomial(n, m)
+    / (n - m + 1)`` over n = m, m + 2, ... `change` is its derivative with respect to h^2.
+    """
+    for m in range(DEGREE + 1):
+        value = rate = 0.0
+        for n in range(DEGREE - (DEGREE - m) % 2, m - 1, -2):
+            rate = rate * h2 + value
+            value = value * h2 + STEPS[m, n] * slopes[n]
+        quotient[m], change[m] = value, rate
+
+
 @fast
-def _by_polynomial(xi, c, v, slopes, shifts, spreads, t):
-    """Fill in the new messages by a polynomial for ln Z around ``c / sqrt v``."""
+def _by_polynomial(xi, c, v, slopes, quotient, change, shifts, spreads, t):
+    """Fill in the new messages by a polynomial for the slope around ``c / sqrt v``.
+
+    Every edge needs the difference of ln Z over an interval of its own, ``2 / sqrt(v - s)``. They
+    are all but equal, so there is one polynomial for the mean slope over the interval that goes
+    with the mean of s, and one, of lower degree, for how it changes with the square of its length.
+    """
     share, whole = 1.0 / v, 1.0 / math.sqrt(v)
-    center = c * whole
-    l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11 = slopes  # of ln Z: the slope's, over the order
-    l2, l3, l4, l5, l6 = l2 / 2, l3 / 3, l4 / 4, l5 / 5, l6 / 6
-    l7, l8, l9, l10, l11 = l7 / 7, l8 / 8, l9 / 9, l10 / 10, l11 / 11
+    center, mean = c * whole, v / len(xi)
+    h2 = 1.0 / (v - mean)
+    _differences(slopes, h2, quotient, change)
+    q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10 = quotient
+    r0, r1, r2, r3 = change[:4] * h2
     for i in range(len(xi)):
         e = spreads[i] * share  # of the variance; (1 - e)^(-1/2) without a root
         e2 = e * e
-        inverse = whole * (1.0 + 0.5 * e + e2 * ((0.375 + 0.3125 * e) + e2 * 0.2734375))
-        d = (c - shifts[i]) * inverse - center
-        p, m = d + inverse, d - inverse  # two polynomials, by Estrin's scheme
-        p2, m2 = p * p, m * m
-        p4, m4 = p2 * p2, m2 * m2
-        up = (l9 + l10 * p) + l11 * p2
-        down = (l9 + l10 * m) + l11 * m2
-        up = ((l5 + l6 * p) + p2 * (l7 + l8 * p)) + p4 * up
-        down = ((l5 + l6 * m) + m2 * (l7 + l8 * m)) + m4 * down
-        up = ((l1 + l2 * p) + p2 * (l3 + l4 * p)) + p4 * up
-        down = ((l1 + l2 * m) + m2 * (l3 + l4 * m)) + m4 * down
-        u = 0.5 * (p * up - m * down)
+        h = whole * (1.0 + 0.5 * e + e2 * ((0.375 + 0.3125 * e) + e2 * 0.2734375))
+        d = (c - shifts[i]) * h - center
+        d2 = d * d
+        d4 = d2 * d2
+        high = ((q4 + q5 * d) + d2 * (q6 + q7 * d)) + d4 * ((q8 + q9 * d) + d2 * q10)
+        low = (q0 + q1 * d) + d2 * (q2 + q3 * d)
+        rate = (r0 + r1 * d) + d2 * (r2 + r3 * d)
+        u = h * ((low + d4 * high) + (spreads[i] - mean) * h * h * rate)
         s = u * u  # tanh u; see LARGEST_FIELD
         tail = (1.0 - 1 / 3 * s) + s * s * ((2 / 15 - 17 / 315 * s) + s * s * (62 / 2835))
         t[i] = xi[i] * u * tail
@@ -177,6 +207,7 @@ def sweep(order, xi, starts, t, odds, renewed, keep, gaussian):
     plus, minus = np.empty(units), np.empty(units)
     prefix, tails = np.empty((units + 1, units + 2)), np.empty((units + 1, units + 2))
     slopes, fresh = np.empty(DEGREE + 1), np.empty(width)
+    quotient, change = np.empty(DEGREE + 1), np.empty(DEGREE + 1)
     cells = int(WIDEST / CELL) + 1
     logs, table = np.empty(cells), np.empty((cells, DEGREE + 1))
     largest = 0.0
@@ -198,14 +229,16 @@ def sweep(order, xi, starts, t, odds, renewed, keep, gaussian):
             if certain:
                 fresh[:] = 0.0
             elif fits and field <= LARGEST_FIELD and v[k] >= LEAST_FOR_SERIES:
-                _by_polynomial(row, c[k], v[k], slopes, shifts[k], spreads[k], fresh)
+                _by_polynomial(
+                    row, c[k], v[k], slopes, quotient, change, shifts[k], spreads[k], fresh
+                )
             elif 2.0 * reach[k] < WIDEST:
                 low = tabulate(x[k], reach[k], plus[k], minus[k], logs, table)
                 _by_table(row, c[k], v[k], low, logs, table, shifts[k], spreads[k], fresh)
             else:
                 _by_edge(row, c[k], v[k], plus[k], minus[k], shifts[k], spreads[k], fresh)
-            change = _renew(fresh, keep, t[a, k], renewed[k])
-            largest = max(largest, change)
+            moved = _renew(fresh, keep, t[a, k], renewed[k])
+            largest = max(largest, moved)
     return largest
 
 
