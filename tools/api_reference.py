@@ -17,9 +17,11 @@ import os
 import re
 import sys
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
+import sphinx_codeautolink.extension
 from docutils import nodes
 from numba.core.dispatcher import Dispatcher
 from numba.np.ufunc.dufunc import DUFunc
@@ -29,7 +31,7 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
-from sphinx_codeautolink.extension.block import CodeBlockAnalyser
+from sphinx_codeautolink.extension.block import CodeBlockAnalyser, link_html
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +39,11 @@ PAGES = "book/api/"
 EQUATION = re.compile(r"\[(eq-[a-z0-9-]+)\]")
 NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?![`_\w])")
 CHAPTER = re.compile(r"(\d+)\. ")
+CODE = re.compile(
+    r'<div class="(?:highlight-|doctest )[^"]*"><div class="highlight"><pre>'
+    r".*?</pre></div>\s*</div>",
+    re.DOTALL,
+)
 SHORT = 60  # characters of a value that is worth showing
 
 
@@ -195,15 +202,26 @@ def page_name(env, page):
 
 
 def find_uses(app, env):
-    """Gather, for each entry, the pages whose code links to it, and where they first do."""
+    """Gather, for each entry, the pages whose code links to it, and where they first do.
+
+    A variable that holds a `Margin` is no `Margin`: links from other names than the entry's go.
+    """
     env.wfm_uses = {}
     objects = env.domains["py"].objects
     for page, blocks in sorted(getattr(env, "sphinx_codeautolink_transforms", {}).items()):
-        if not page.startswith(PAGES):
-            for block in blocks:
-                for name in block.names:
-                    target = objects[name.resolved_location].node_id
-                    env.wfm_uses.setdefault(target, {}).setdefault(page, block.example.ref_id)
+        for block in blocks:
+            block.names = [
+                name
+                for name in block.names
+                if _last(name.code_str) == _last(name.resolved_location)
+            ]
+            for name in () if page.startswith(PAGES) else block.names:
+                target = objects[name.resolved_location].node_id
+                env.wfm_uses.setdefault(target, {}).setdefault(page, block.example.ref_id)
+
+
+def _last(name):
+    return name.rpartition(".")[2]
 
 
 def tell_uses(app, doctree, docname):
@@ -265,6 +283,11 @@ class ConstantDocumenter(DataDocumenter):
         return len(repr(self.object)) > SHORT
 
 
+def shorten(app, what, name, obj, options, signature, returns):
+    """Leave out defaults that are made anew for each object."""
+    return signature and signature.replace("<factory>", "..."), returns
+
+
 def keep_public(app, what, name, obj, skip, options):
     """Document constants that the module does not define but makes public."""
     here = f"{app.env.temp_data.get('autodoc:module')}.{name}"
@@ -294,19 +317,42 @@ class CommandHelp(SphinxDirective):
         return section
 
 
+# ------------------------------------------------------------------------------------------------
+# Two changes of sphinx-codeautolink
+# ------------------------------------------------------------------------------------------------
+
+
 def leave_section(self, node):
-    """Forget the title of a section; the sections inside of an exercise have none."""
+    """Forget the title of a section: those inside of an exercise have none, and it would fail."""
     del self.title_stack[-1:]
+
+
+def link_code(document, folder, *args, **options):
+    """Show the library the code of a page alone, and put it back with its links.
+
+    It would parse and rewrite whole pages, figures and all, which takes many times as long.
+    """
+    page = Path(folder) / f"{document}.html"
+    text = page.read_text("utf-8")
+    try:
+        page.write_text("\n".join(CODE.findall(text)), "utf-8")
+        link_html(document, folder, *args, **options)
+        linked = iter(CODE.findall(page.read_text("utf-8")))
+        text = CODE.sub(lambda match: next(linked), text)
+    finally:
+        page.write_text(text, "utf-8")
 
 
 def setup(app):
     """Register; docstrings are prepared before numpydoc reads them (at the default priority)."""
-    CodeBlockAnalyser.depart_section = leave_section  # else it fails on the first exercise
+    CodeBlockAnalyser.depart_section = leave_section
+    sphinx_codeautolink.extension.link_html = link_code
     app.add_autodocumenter(CompiledDocumenter)
     app.add_autodocumenter(ConstantDocumenter, override=True)
     app.add_directive("command-help", CommandHelp)
     app.add_role("equation", Equation())
     app.connect("autodoc-process-docstring", prepare, priority=400)
+    app.connect("autodoc-process-signature", shorten)
     app.connect("autodoc-skip-member", keep_public)
     app.connect("env-updated", find_uses, priority=600)  # after sphinx-codeautolink
     app.connect("doctree-resolved", cite)
