@@ -32,6 +32,12 @@ def read(html):
 
 
 @pytest.fixture(scope="module")
+def places(read):
+    """Return what a link can lead to on a page, by its anchor."""
+    return cache(lambda name: {node["id"]: node for node in read(name).find_all(id=True)})
+
+
+@pytest.fixture(scope="module")
 def entry(read):
     """Return, for each full name, the page and the entry."""
     found = {}
@@ -68,14 +74,13 @@ def words(node) -> str:
     return " ".join(node.get_text().split())
 
 
-def target(read, page, link):
+def target(places, page, link):
     """Return the page and the place that a link of a page leads to; it must be there."""
     path, _, anchor = link.partition("#")
     name = posixpath.normpath(posixpath.join("book", posixpath.dirname(page), path))
     name = name.removeprefix("book/") if path else page
-    found = read(name).find(id=unquote(anchor))
-    assert found is not None, f"{page}: {link} leads nowhere"
-    return name, found
+    assert unquote(anchor) in places(name), f"{page}: {link} leads nowhere"
+    return name, places(name)[unquote(anchor)]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -103,7 +108,7 @@ def test_page_is_complete(page, html, read):
     )
 
 
-def test_every_cited_equation_is_a_link(entry, read):
+def test_every_cited_equation_is_a_link(entry, places, read):
     """In the entry whose docstring cites it, to the place where the number stands."""
     cited = 0
     for name, docstring in documented():
@@ -112,7 +117,7 @@ def test_every_cited_equation_is_a_link(entry, read):
             links = node.select(f'.wfm-equation a[href$="#equation-{label}"]')
             assert links, f"{name}: {label}"
             number, where = re.fullmatch(r"eq\. \((\d+)\) of (.+)", words(links[0])).groups()
-            chapter, equation = target(read, page, links[0]["href"])
+            chapter, equation = target(places, page, links[0]["href"])
             assert f"({number})" in words(equation.select_one(".eqno"))
             title = words(read(chapter).select_one("article h1"))
             assert where == f"chapter {title[0]}" or where.strip("“”") in title
@@ -121,14 +126,14 @@ def test_every_cited_equation_is_a_link(entry, read):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_code_of_a_chapter_links_to_the_reference(chapter, entry, read):
+def test_code_of_a_chapter_links_to_the_reference(chapter, entry, places, read):
     """To the entry that is meant; and the entry links back."""
     page = f"{chapter.stem}.html"
     links = read(page).select("div.cell_input pre a")
     assert len(links) > 20
     used = set()
     for link in links:
-        there, place = target(read, page, link["href"])
+        there, place = target(places, page, link["href"])
         if place.name == "dt":  # a name; else a module
             assert place["id"].endswith("." + words(link).rpartition(".")[2])
             used.add(place["id"])
@@ -136,7 +141,7 @@ def test_code_of_a_chapter_links_to_the_reference(chapter, entry, read):
     for name in used:
         there, node = entry[name]
         line = node.find("p", class_="wfm-used")
-        back = [target(read, there, link["href"])[0] for link in line.find_all("a")]
+        back = [target(places, there, link["href"])[0] for link in line.find_all("a")]
         assert page in back, f"{name} does not say that {chapter.stem} uses it"
 
 
