@@ -33,10 +33,32 @@ from tqdm import tqdm
 
 from wfmlib import _numba_cache, _validate
 
+__all__ = [
+    "DIFFERS",
+    "HOLDS",
+    "NOT_CHECKED",
+    "PAPERS",
+    "Claim",
+    "Scorecard",
+    "Source",
+    "Verdict",
+    "check",
+    "check_all",
+    "get",
+    "load",
+    "scorecard",
+    "summary",
+    "to_markdown",
+]
+
+#: Verdict: our value lies within the tolerance.
 HOLDS = "holds"
+#: Verdict: it does not, and the ledger says why.
 DIFFERS = "differs"
+#: Verdict: checking needs something that is not here; the ledger says what.
 NOT_CHECKED = "not checked here"
 
+#: The three papers, by the names that sources cite.
 PAPERS = {
     "P1": "Baldassi, Pittorino, Zecchina, PNAS 117, 161 (2020)",
     "P2": "Baldassi, Malatesta, Zecchina, Phys. Rev. Lett. 123, 170602 (2019)",

@@ -235,8 +235,10 @@ def hazard_derivative(x):
 # Averages over the normal density
 # ------------------------------------------------------------------------------------------------
 
-ORDER = 16  # nodes in a panel
-LIMIT = 10.0  # the density beyond weighs 1.5e-23
+#: Nodes in a panel.
+ORDER = 16
+#: Where averages end: the density beyond weighs 1.5e-23.
+LIMIT = 10.0
 WIDEST = 2.0  # no panel is longer
 
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from wfmlib import _validate
 
+__all__ = ["random", "teacher_student"]
+
 
 def random(P, N, seed):
     """Draw P patterns and their labels, every entry -1 or +1 with probability 1/2.
@@ -49,7 +51,7 @@ def random(P, N, seed):
 
 
 def teacher_student(P, N, seed):
-    """Draw a binary teacher and P random patterns, labelled by the sign of ``teacher . xi``.
+    """Draw a binary teacher and P random patterns, labelled by the sign of ``teacher @ xi``.
 
     At even N a pattern can tie, ``teacher . xi = 0``. The teacher would then break its own rule
     (a tie counts as an error everywhere in this package), so a tied pattern is drawn again: the

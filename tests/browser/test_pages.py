@@ -20,7 +20,8 @@ THEME_AXE_FINDINGS = (
 def page_names():
     from tests.conftest import ROOT
 
-    return sorted(path.stem for path in (ROOT / "book").glob("*.md"))
+    book = ROOT / "book"
+    return sorted(path.relative_to(book).with_suffix("").as_posix() for path in book.rglob("*.md"))
 
 
 def unfold(page):

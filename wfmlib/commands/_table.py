@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-WIDTH = 100  # columns
+#: Columns of the tables that `wfm` prints.
+WIDTH = 100
 GAP = "  "
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from wfmlib import _validate
 from wfmlib.datasets import sources, store
 
+#: Names of the classes of Fashion-MNIST, in the order of its labels.
 FASHION_MNIST_CLASSES = (
     "t-shirt/top",
     "trouser",
@@ -22,6 +23,7 @@ FASHION_MNIST_CLASSES = (
     "ankle boot",
 )
 
+#: Names of the classes of CIFAR-10, in the order of its labels.
 CIFAR10_CLASSES = (
     "airplane",
     "automobile",

@@ -24,13 +24,14 @@ ALGORITHMS = MappingProxyType(
         "fBP": "#9864af",
     }
 )
+#: One colour for each activation and for each algorithm, as ``#rrggbb``.
 COLOURS = MappingProxyType({**ACTIVATIONS, **ALGORITHMS})
 
-# Colours without a fixed meaning, taken in this order: the first three lie farthest apart.
-# From matplotlib's viridis, cut where its contrast against white falls below 3.
+#: Colours without a fixed meaning, taken in this order: the first three lie farthest apart.
+#: From matplotlib's viridis, cut where its contrast against white falls below 3.
 CYCLE = ("#450559", "#375b8d", "#20a486", "#46327e", "#277f8e")
 
-# What a line is, as keyword arguments of matplotlib's `plot` and `errorbar`.
+#: What a line is, as keyword arguments of matplotlib's `plot` and `errorbar`.
 LINES = MappingProxyType(
     {
         "theory": {"linestyle": "-"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 
-# Name of each experiment, and the module that defines it: one line each.
+#: Name of each experiment, and the module that defines it: one line each.
 MODULES = {
     "annealing-losses": "wfmlib.experiments.annealing_losses",
     "binary-networks": "wfmlib.experiments.binary_networks",

@@ -9,7 +9,7 @@ from wfmlib.networks import _machines
 
 
 class Perceptron(_machines.Machine):
-    """One threshold unit, ``output = sign(w . xi)``, with binary or real weights.
+    """One threshold unit, ``output = sign(w @ xi)``, with binary or real weights.
 
     Parameters
     ----------

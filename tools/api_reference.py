@@ -1,0 +1,360 @@
+"""A Sphinx extension: what the API reference adds to autodoc and numpydoc.
+
+- A docstring that cites an equation, ``[eq-replicon]``, links to it, by the number on its page.
+- A name in single backticks, or in the type of an argument, links to its entry if it is public.
+- Each module opens with a table of its public names; each entry ends with the chapters whose code
+  uses it, as sphinx-codeautolink found them when it linked that code to the entries.
+- Functions that numba compiled look like functions; constants may be defined elsewhere.
+- ``{command-help} wfm`` is the help of the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+import sphinx_codeautolink.extension
+from docutils import nodes
+from numba.core.dispatcher import Dispatcher
+from numba.np.ufunc.dufunc import DUFunc
+from sphinx import addnodes
+from sphinx.ext.autodoc import DataDocumenter, FunctionDocumenter, ModuleDocumenter
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.nodes import make_refnode
+from sphinx_codeautolink.extension.block import CodeBlockAnalyser, link_html
+
+logger = logging.getLogger(__name__)
+
+PAGES = "book/api/"
+EQUATION = re.compile(r"\[(eq-[a-z0-9-]+)\]")
+NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?![`_\w])")
+CHAPTER = re.compile(r"(\d+)\. ")
+CODE = re.compile(
+    r'<div class="(?:highlight-|doctest )[^"]*"><div class="highlight"><pre>'
+    r".*?</pre></div>\s*</div>",
+    re.DOTALL,
+)
+SHORT = 60  # characters of a value that is worth showing
+
+
+# ------------------------------------------------------------------------------------------------
+# What is public
+# ------------------------------------------------------------------------------------------------
+
+
+@cache
+def modules() -> tuple[str, ...]:
+    """Return the public modules: the parts of the package, and those that a part makes public."""
+    import wfmlib
+
+    found = []
+    for part in (*wfmlib._PARTS, "cli"):
+        module = importlib.import_module(f"wfmlib.{part}")
+        members = [getattr(module, name) for name in module.__all__]
+        found += [module, *(one for one in members if isinstance(one, ModuleType))]
+    return tuple(module.__name__ for module in found)
+
+
+@cache
+def entries() -> dict[tuple[str, int], str]:
+    """Return the full name of everything public, by its own name and its identity."""
+    found = {}
+    for name in modules():
+        module = sys.modules[name]
+        found[name.rpartition(".")[2], id(module)] = name
+        for public in module.__all__:
+            value = getattr(module, public)
+            if not isinstance(value, ModuleType):
+                found[public, id(value)] = f"{name}.{public}"
+    return found
+
+
+def entry(name: str, obj) -> str | None:
+    """Return the full name of what `name` means in the docstring of `obj`, if it is public.
+
+    It means what it would mean in the code there; a module of the package needs no import.
+    """
+    import wfmlib
+
+    first, *rest = name.split(".")
+    scopes = [obj, sys.modules.get(getattr(obj, "__module__", None)), wfmlib, wfmlib.theory]
+    for scope in filter(None, scopes):
+        value = getattr(scope, first, None)
+        for attribute in rest:
+            value = getattr(value, attribute, None)
+        found = entries().get((name.rpartition(".")[2], id(value)))
+        if found:
+            return found
+    return None
+
+
+# ------------------------------------------------------------------------------------------------
+# Docstrings
+# ------------------------------------------------------------------------------------------------
+
+
+def prepare(app, what, name, obj, options, lines):
+    """Turn the markers of a docstring into roles, before numpydoc sees it."""
+    arguments = set() if what == "module" else _arguments(obj)
+    section, literal, previous = "", None, ""
+    for number, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        if line.strip():
+            if literal is not None and indent <= literal:
+                literal = None
+            if literal is None and not line.lstrip().startswith((">>>", "...")):
+                if re.fullmatch("-{3,}", line):
+                    section = previous
+                    if section in ("Parameters", "Attributes", "Returns", "Raises"):
+                        previous = line
+                        continue
+                if indent == 0 and section in ("Parameters", "Attributes", "Returns", "Raises"):
+                    line = _linked_types(line, section, obj)
+                line = EQUATION.sub(r":equation:`\1`", line)
+                line = NAME.sub(lambda match: _linked(match[1], obj, arguments), line)
+                lines[number] = line
+                if line.endswith("::"):
+                    literal = indent
+            previous = line
+    if what == "module" and hasattr(obj, "__all__"):
+        lines += ["", ".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   {public}" for public in obj.__all__]
+
+
+def _arguments(obj) -> set[str]:
+    """Return the names of a function's arguments, or of a class's fields: these are no links."""
+    try:
+        return set(inspect.signature(obj).parameters)
+    except (TypeError, ValueError):
+        return set()
+
+
+def _linked(name, obj, arguments):
+    found = None if name in arguments else entry(name, obj)
+    return f":py:obj:`{name} <{found}>`" if found else f"``{name}``"
+
+
+def _linked_types(line, section, obj):
+    """Link the classes in the line that begins an argument, a result or an exception."""
+    begin, colon, types = line.partition(" : ")
+    if not colon:
+        if section not in ("Returns", "Raises"):
+            return line
+        begin, types = "", line
+
+    def linked(match):
+        found = entry(match[0], obj)
+        return f":py:obj:`{match[0]} <{found}>`" if found else match[0]
+
+    return begin + colon + re.sub(r"(?<![\"'`.\w])[A-Z]\w+(?![\"'`.\w])", linked, types)
+
+
+class Equation(SphinxRole):
+    """``:equation:`eq-label```: the place of an equation, filled in when all pages are read."""
+
+    def run(self):
+        """Return the place."""
+        return [citation(self.rawtext, label=self.text)], []
+
+
+class citation(nodes.General, nodes.Element):
+    """An equation of the book, cited in a docstring."""
+
+
+def cite(app, doctree, docname):
+    """Write each citation as a link, "[eq. (9) of chapter 1]"."""
+    equations = app.env.domains["math"].equations
+    for place in list(doctree.findall(citation)):
+        if place["label"] not in equations:
+            logger.warning("no equation %r", place["label"], location=(docname, None))
+            place.replace_self(nodes.Text(f"[{place['label']}]"))
+            continue
+        page, number = equations[place["label"]]
+        node = nodes.inline(classes=["wfm-equation"])
+        text = nodes.Text(f"eq. ({number}) of {page_name(app.env, page)}")
+        target = nodes.make_id(f"equation-{place['label']}")
+        node += nodes.Text("[")
+        node += make_refnode(app.builder, docname, page, target, text)
+        node += nodes.Text("]")
+        place.replace_self(node)
+
+
+def page_name(env, page):
+    """Return how a page is called in a sentence: "chapter 7", or by its title."""
+    title = env.titles[page].astext()
+    number = CHAPTER.match(title)
+    return f"chapter {number[1]}" if number else f"“{title}”"
+
+
+# ------------------------------------------------------------------------------------------------
+# Which chapters use a name
+# ------------------------------------------------------------------------------------------------
+
+
+def find_uses(app, env):
+    """Gather, for each entry, the pages whose code links to it, and where they first do.
+
+    A variable that holds a `Margin` is no `Margin`: links from other names than the entry's go.
+    """
+    env.wfm_uses = {}
+    objects = env.domains["py"].objects
+    for page, blocks in sorted(getattr(env, "sphinx_codeautolink_transforms", {}).items()):
+        for block in blocks:
+            block.names = [
+                name
+                for name in block.names
+                if _last(name.code_str) == _last(name.resolved_location)
+            ]
+            for name in () if page.startswith(PAGES) else block.names:
+                target = objects[name.resolved_location].node_id
+                env.wfm_uses.setdefault(target, {}).setdefault(page, block.example.ref_id)
+
+
+def _last(name):
+    return name.rpartition(".")[2]
+
+
+def tell_uses(app, doctree, docname):
+    """End each entry with links to the chapters that use it."""
+    for entry_node in list(doctree.findall(addnodes.desc)) if docname.startswith(PAGES) else ():
+        ids = entry_node[0].get("ids", [])
+        pages = app.env.wfm_uses.get(ids[0], {}) if ids else {}
+        if pages:
+            line = nodes.paragraph("", "Used in ", classes=["wfm-used"])
+            for position, (page, section) in enumerate(pages.items()):
+                line += nodes.Text(", " if position else "")
+                text = nodes.Text(page_name(app.env, page))
+                title = app.env.titles[page].astext()
+                line += make_refnode(app.builder, docname, page, section, text, title)
+            line += nodes.Text(".")
+            content = entry_node[-1]
+            inner = content.first_child_matching_class(addnodes.desc)
+            content.insert(len(content) if inner is None else inner, line)
+
+
+# ------------------------------------------------------------------------------------------------
+# Documenters and the help of the command
+# ------------------------------------------------------------------------------------------------
+
+
+class CompiledDocumenter(FunctionDocumenter):
+    """A function that numba compiled is a function."""
+
+    objtype = "compiled"
+    directivetype = "function"
+    priority = DataDocumenter.priority + 1
+
+    @classmethod
+    def can_document_member(cls, member, membername, isattr, parent):
+        """Tell whether numba compiled it."""
+        return isinstance(member, (Dispatcher, DUFunc))
+
+
+class ConstantDocumenter(DataDocumenter):
+    """A constant: described by the ``#:`` comment where it is defined, shown if short."""
+
+    @classmethod
+    def can_document_member(cls, member, membername, isattr, parent):
+        """Tell whether it is a value and no function, class or module."""
+        inside = isinstance(parent, ModuleDocumenter)
+        return inside and not (callable(member) or isinstance(member, ModuleType))
+
+    def get_module_comment(self, attrname):
+        """Return the comment from the module in which it stands."""
+        for name, module in list(sys.modules.items()):
+            if name.startswith("wfmlib") and getattr(module, attrname, None) is self.object:
+                comment = ModuleAnalyzer.for_module(name).find_attr_docs().get(("", attrname))
+                if comment:
+                    return comment
+        return None
+
+    def should_suppress_value_header(self):
+        """Tell whether the value is too long to be read."""
+        return len(repr(self.object)) > SHORT
+
+
+def shorten(app, what, name, obj, options, signature, returns):
+    """Leave out defaults that are made anew for each object."""
+    return signature and signature.replace("<factory>", "..."), returns
+
+
+def keep_public(app, what, name, obj, skip, options):
+    """Document constants that the module does not define but makes public."""
+    here = f"{app.env.temp_data.get('autodoc:module')}.{name}"
+    return False if what == "module" and entries().get((name, id(obj))) == here else None
+
+
+class CommandHelp(SphinxDirective):
+    """The help of `wfm` and of each of its commands."""
+
+    def run(self):
+        """Return a section for each command."""
+        from wfmlib import cli
+
+        with mock.patch.dict(os.environ, COLUMNS="84"):
+            parser = cli._parser()
+            kinds = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+            parsers = {"wfm": parser}
+            parsers |= {f"wfm {name}": one for name, one in kinds[0].choices.items()}
+            return [self.section(name, one.format_help()) for name, one in parsers.items()]
+
+    def section(self, name, text):
+        """Return the help of one command under its name."""
+        section = nodes.section(ids=[nodes.make_id(name)], names=[name])
+        section += nodes.title("", "", nodes.literal(text=name))
+        section += nodes.literal_block(text, text, language="text")
+        self.state.document.note_explicit_target(section)
+        return section
+
+
+# ------------------------------------------------------------------------------------------------
+# Two changes of sphinx-codeautolink
+# ------------------------------------------------------------------------------------------------
+
+
+def leave_section(self, node):
+    """Forget the title of a section: those inside of an exercise have none, and it would fail."""
+    del self.title_stack[-1:]
+
+
+def link_code(document, folder, *args, **options):
+    """Show the library the code of a page alone, and put it back with its links.
+
+    It would parse and rewrite whole pages, figures and all, which takes many times as long.
+    """
+    page = Path(folder) / f"{document}.html"
+    text = page.read_text("utf-8")
+    try:
+        page.write_text("\n".join(CODE.findall(text)), "utf-8")
+        link_html(document, folder, *args, **options)
+        linked = iter(CODE.findall(page.read_text("utf-8")))
+        text = CODE.sub(lambda match: next(linked), text)
+    finally:
+        page.write_text(text, "utf-8")
+
+
+def setup(app):
+    """Register; docstrings are prepared before numpydoc reads them (at the default priority)."""
+    CodeBlockAnalyser.depart_section = leave_section
+    sphinx_codeautolink.extension.link_html = link_code
+    app.add_autodocumenter(CompiledDocumenter)
+    app.add_autodocumenter(ConstantDocumenter, override=True)
+    app.add_directive("command-help", CommandHelp)
+    app.add_role("equation", Equation())
+    app.connect("autodoc-process-docstring", prepare, priority=400)
+    app.connect("autodoc-process-signature", shorten)
+    app.connect("autodoc-skip-member", keep_public)
+    app.connect("env-updated", find_uses, priority=600)  # after sphinx-codeautolink
+    app.connect("doctree-resolved", cite)
+    app.connect("doctree-resolved", tell_uses)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
