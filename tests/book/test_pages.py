@@ -98,3 +98,15 @@ def test_claims_and_scorecard_are_linked_both_ways(html):
         assert f'<a href="{chapter.name}#{claim.id}"' in scorecard
         for text in (there, scorecard):
             assert text.count(f'<tr id="{claim.id}"') == 1
+
+
+def test_pages_describe_themselves(html, pages):
+    """No two pages look the same in a list of results; formulas would show as raw TeX there."""
+    found = {}
+    for name in pages:
+        page = (html / name).read_text()
+        (found[name],) = re.findall(r'<meta content="([^"]*)" name="description" ?/>', page)
+        assert 25 < len(found[name]) < 200
+        assert not set("\\$") & set(found[name])
+    titles = [re.search("<title>(.*?)</title>", (html / name).read_text())[1] for name in pages]
+    assert len(set(found.values())) == len(set(titles)) == len(pages)
