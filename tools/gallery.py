@@ -84,10 +84,10 @@ def fill(app, doctree: nodes.document, docname: str) -> None:
             section, name = section_of(output), output["ids"][-1]
             link = nodes.reference(refuri=f"{page}#{name}", internal=True)
             link += [one.deepcopy() for one in section.next_node(nodes.title).children]
-            if together[id(section)] > 1:
-                link += nodes.Text(f", figure {name.rpartition('-')[2]}")
-            if isinstance(figure, nodes.raw):
-                link += nodes.Text(", with a slider")
+            which = [f"figure {name.rpartition('-')[2]}"] if together[id(section)] > 1 else []
+            which += ["with a slider"] if isinstance(figure, nodes.raw) else []
+            if which:
+                link += nodes.Text(f" ({', '.join(which)})")
             found += nodes.list_item("", picture, nodes.paragraph("", "", link))
         place.replace_self(found)
 

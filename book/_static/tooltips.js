@@ -69,7 +69,7 @@
     const link = event.target.closest("a[href]");
     if (tip.contains(event.target) || (link && link === shown)) clearTimeout(timer);
     else if (content(link)) later(() => show(link));
-    else later(() => document.activeElement === shown || hide());
+    else later(() => shown?.matches(":focus-visible") || hide());
   });
   document.addEventListener("focusin", event => {
     if (event.target.matches("a[href]:focus-visible")) show(event.target);

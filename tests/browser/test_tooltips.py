@@ -45,6 +45,7 @@ def test_focus_shows_the_definition_and_escape_hides_it(page):
 
 def test_hover_shows_it_as_long_as_the_pointer_is_there(page):
     link, tip = page.locator(TERM).first, page.locator("#wfm-tip")
+    page.evaluate("document.activeElement.blur()")
     link.hover()
     tip.wait_for(state="visible")
     tip.hover()
