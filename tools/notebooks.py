@@ -12,6 +12,7 @@ import argparse
 import difflib
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ NOTEBOOKS = BUILD / "nbval"
 CACHE = BUILD / ".jupyter_cache"
 REFERENCES = ROOT / "tests" / "references"
 CHECKED = "nbval-check-output"
+TERM = re.compile(r"\{term\}`([^`<]+?)\s*(?:<[^`>]+>)?`")  # shown, and what it is called there
 
 
 def chapters(book: Path = BOOK) -> list[Path]:
@@ -39,6 +41,11 @@ def chapters(book: Path = BOOK) -> list[Path]:
 def read(chapter: Path):
     """Return a chapter as a notebook, as both nbval and the book build see it."""
     return jupytext.read(chapter)
+
+
+def without_terms(text: str) -> str:
+    """Return a text without its marks for the glossary, which only the pages can show."""
+    return TERM.sub(r"\1", text)
 
 
 def checked_cells(notebook) -> list:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
-from notebooks import chapters, executed
+from notebooks import chapters, executed, without_terms
 
 
 def offer(app, pagename, templatename, context, doctree):
@@ -24,6 +24,9 @@ def publish(app, pagename, templatename, context, doctree):
     if doctree is not None and "ipynb_source" in context:
         notebook = executed(Path(app.srcdir) / f"{pagename}.md")
         notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = without_terms(cell.source)
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, target)

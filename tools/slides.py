@@ -25,7 +25,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pybtex.database import parse_file
 
 from tools import exercises
-from tools.notebooks import BOOK, BUILD, chapters, executed
+from tools.notebooks import BOOK, BUILD, chapters, executed, without_terms
 
 OUTPUT = BUILD / "slides"
 TEMPLATE = Path(__file__).with_name("slides.html")
@@ -59,7 +59,7 @@ def formulas(book: Path = BOOK) -> dict[str, str]:
 
 def paragraphs(source: str) -> Iterator[str]:
     """Yield headings and paragraphs of a text cell; what is fenced, listed or a table is not."""
-    for block in re.split(r"\n{2,}", FENCED.sub("", source)):
+    for block in re.split(r"\n{2,}", FENCED.sub("", without_terms(source))):
         lines = [line for line in block.strip().splitlines() if not line.startswith("(sec-")]
         text = " ".join(lines)
         if text and not re.match(r"[-|>]|\d+\. |<!--", text):
@@ -243,7 +243,7 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
 
     The first slide holds the question and answer of the chapter, the last one what was learned.
     """
-    text = chapter.read_text()
+    text = without_terms(chapter.read_text())
     title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
     heading = f"<h1>{inline(title)}</h1>"
     sections = [

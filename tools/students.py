@@ -15,7 +15,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from tools import exercises
-from tools.notebooks import BOOK, BUILD, chapters, read
+from tools.notebooks import BOOK, BUILD, chapters, read, without_terms
 
 OUTPUT = BUILD / "students"
 ARCHIVES = BOOK / "results"
@@ -29,7 +29,7 @@ def handout(chapter: Path):
     """Return a chapter as a notebook without solutions.
 
     Cells of which no part belongs to a solution are those of the chapter, unchanged but for the
-    sentence about folded solutions.
+    sentence about folded solutions and the marks for the glossary.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def handout(chapter: Path):
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # not at random: equal chapters make equal notebooks
         if cell.cell_type == "markdown":
-            cell.source = FOLDED.sub("", cell.source)
+            cell.source = without_terms(FOLDED.sub("", cell.source))
     notebook.cells = cells
     if any("{solution" in cell.source for cell in cells):
         raise ValueError(f"{chapter.name}: a solution is not written as the others are")

@@ -41,7 +41,7 @@ $$ (eq-toy)
 FIGURE
 
 At one (Fig. 2 of A. Nother {cite}`krauth1989storage`; see [chapter 2](02.md)). This is what
-{cite:t}`krauth1989storage` find. The rest is where
+{cite:t}`krauth1989storage` find. The {term}`rest <remainder>` is where
 
 $$
 Z=0 .

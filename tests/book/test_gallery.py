@@ -1,0 +1,56 @@
+"""The gallery shows every figure of every chapter, and leads to it."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from tools import notebooks
+
+CARD = re.compile(r'<li>(.*?)<a class="reference internal" href="([^"#]+)#([^"]+)">', re.DOTALL)
+ALT = re.compile(r'(?:alt|svg role="img" aria-label)="([^"]*)"')
+PICTURE = re.compile(r'<img [^>]*src="([^"]+)"')
+
+
+def described(chapter) -> list[str]:
+    """Return the figures of an executed chapter in words, sliders among them."""
+    found = []
+    for cell in notebooks.executed(chapter).cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
+                found.append(cell.metadata["mystnb"]["image"]["alt"])
+            elif 'class="wfm-slider"' in (markup := "".join(data.get("text/html", ""))):
+                found.append(unescape(ALT.search(markup)[1]))
+    return [" ".join(one.split()) for one in found]
+
+
+@pytest.fixture(scope="module")
+def cards(html) -> list[tuple[str, str, str]]:
+    """Return the cards of the gallery: what they show, and page and name of where they lead."""
+    page = (html / "book" / "gallery.html").read_text()
+    return CARD.findall(page.split('class="wfm-gallery', 1)[1])
+
+
+@pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)
+def test_every_figure_is_shown_and_found(chapter, html, cards):
+    page = (html / "book" / f"{chapter.stem}.html").read_text()
+    own = [(shown, name) for shown, target, name in cards if target == f"{chapter.stem}.html"]
+    words = [unescape(ALT.search(shown)[1]) for shown, _ in own]
+    assert words == described(chapter)
+    for (shown, name), text in zip(own, words, strict=True):
+        assert page.count(f'id="{name}"') == 1
+        place = page.split(f'id="{name}"')[1].split('<div class="cell_output')[0]
+        assert text in [unescape(one) for one in ALT.findall(place)]
+        if picture := PICTURE.search(shown):
+            assert 'loading="lazy"' in shown
+            assert f'src="{picture[1]}"' in place, "the picture is the chapter's, not a copy"
+            assert (html / "book" / picture[1]).exists()
+
+
+def test_nothing_else_is_shown(cards):
+    assert len(cards) == sum(len(described(one)) for one in notebooks.chapters())
+    assert len(cards) > 80
+    assert len({(page, name) for _, page, name in cards}) == len(cards)
