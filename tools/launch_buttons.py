@@ -1,4 +1,4 @@
-"""A Sphinx extension: one setting, `repository: url` in `_config.yml`, brings launch buttons.
+"""A Sphinx extension: `repository: url` in `_config.yml` brings launch buttons.
 
 With it, every page that holds code offers to open itself on Binder, in the environment of
 `binder/`; without it, no page mentions such a service.
