@@ -37,7 +37,7 @@ EXPERIMENT = Experiment(
             settings=SETTINGS | {"N": 99, "max_sweeps": 50},
         ),
         "paper": Scale(
-            grid={"alpha": (1.5, 2.2, 2.6, 2.7, 2.8, 2.9), "form": ("exact", "expanded")},
+            grid={"alpha": (1.5, 2.6, 2.7, 2.8), "form": ("exact", "expanded")},
             samples=10,
             settings=SETTINGS,
         ),
