@@ -410,7 +410,7 @@ def summary(verdicts):
         f"{number} {one if number == 1 else _PLURALS[one]}" for one, number in count.items()
     )
     without = sorted({v.claim.archive or v.id for v in verdicts if v.absent})
-    line += f". Archives not here: {', '.join(without)}" if without else ""
+    line += f". Archives missing or incomplete: {', '.join(without)}" if without else ""
     return line + (f". Not as expected: {', '.join(surprises)}" if surprises else "")
 
 

@@ -275,6 +275,7 @@ def test_refusals():
         def output(self, xi):
             return np.ones(len(xi))
 
+    two_outputs = networks.BinaryMLP([np.ones((3, 6)), np.ones((2, 3))])
     for error, match, options in (
         (ValueError, "noise must be numbers from 0 to 1", {"noise": 1.1}),
         (ValueError, "noise must be numbers from 0 to 1", {"noise": [np.nan]}),
@@ -288,6 +289,7 @@ def test_refusals():
         (ValueError, "bias must be numbers", {"kind": "pixels", "bias": np.zeros(5)}),
         (ValueError, "bias must be numbers", {"kind": "pixels", "bias": np.full(6, 2.0)}),
         (ValueError, "xi must have one column per weight", {"net": np.ones(5)}),
+        (ValueError, "net must have one output unit, got 2", {"net": two_outputs}),
         (TypeError, "net must", {"net": "committee"}),
         (ValueError, "tree must be one of", {"tree": 2.5}),
         (ValueError, "sigma must have one label", {"sigma": sigma[1:]}),

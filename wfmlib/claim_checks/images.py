@@ -1,7 +1,8 @@
 """How the claims on pictures and on deep networks are found (chapter 9).
 
-Runs of different algorithms are independent of each other: one-sided rank-sum tests (Mann and
-Whitney). A difference counts where p is below `LEVEL`.
+One-sided rank-sum tests (Mann and Whitney); a difference counts where p is below `LEVEL`. Runs of
+different algorithms share seeds, and with shuffled pixels the version of the patterns: these tests
+make no use of it. All runs are on one training set, so that p says nothing of other sets.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ ORDER = ("eLAL", "ceSGD slow", "ceSGD fast", "LAL")
 GRADIENTS = ("ceSGD slow", "ceSGD fast")
 BETA = 90.0  # at which P1 shows eigenvalues
 PLACES = np.array([0.02, 0.05, 0.1])  # squared distances at which volumes are compared
-SHORT, FAR = 0, 2  # places among them
+FAR = 0.4  # beyond these
 
 
 # ------------------------------------------------------------------------------------------------
@@ -47,8 +48,8 @@ def _eigenvalues(algorithm, data="original"):
     return _minima(data, algorithm=algorithm, beta=BETA)["largest"].values
 
 
-def _volumes(algorithm, data="original"):
-    """Return local entropies minus the bound at `PLACES`, a row for each sample; else NaN."""
+def _volumes(algorithm, data="original", places=PLACES):
+    """Return local entropies minus the bound at `places`, a row for each sample; else NaN."""
     one = experiments.complete("image-volume").sel(data=data, algorithm=algorithm)
     rows = []
     for k in one["sample"].values:
@@ -56,8 +57,8 @@ def _volumes(algorithm, data="original"):
         good = run["around_converged"].values.astype(bool)
         x, y = run["around_distance"].values[good], run["around_excess"].values[good]
         by = np.argsort(x)
-        empty = np.full(len(PLACES), np.nan)
-        rows.append(np.interp(PLACES, x[by], y[by], np.nan, np.nan) if good.any() else empty)
+        empty = np.full(len(places), np.nan)
+        rows.append(np.interp(places, x[by], y[by], np.nan, np.nan) if good.any() else empty)
     return np.array(rows)
 
 
@@ -103,23 +104,32 @@ def image_all_learn():
 
 
 def wide_minima_generalise():
-    """Spearman's correlation of largest eigenvalues and test errors, β = 90, all runs."""
-    points = _minima(beta=BETA)
-    x, y = points["largest"].values.ravel(), points["test_error"].values.ravel()
-    good = np.isfinite(x) & np.isfinite(y)
-    ends = stats.bootstrap(
-        (x[good], y[good]),
-        lambda a, b: stats.spearmanr(a, b)[0],
-        paired=True,
-        vectorized=False,
-        n_resamples=1000,
-        method="percentile",
-        rng=1,
-    ).confidence_interval
-    return bool(ends.low > 0), (
-        f"{stats.spearmanr(x[good], y[good])[0]:.2f}, 95 %: {ends.low:.2f} to {ends.high:.2f}, "
-        f"{good.sum()} runs"
+    """Spearman's correlation of largest eigenvalues and test errors, β = 90, all runs.
+
+    The interval is that of runs drawn anew within each algorithm. What is left within algorithms
+    is compared with that of runs that are permuted within each.
+    """
+    points = _minima(beta=BETA).transpose("algorithm", "sample", ...)
+    x, y = points["largest"].values, points["test_error"].values
+    rng = np.random.default_rng(1)
+    drawn = (rng.integers(x.shape[1], size=x.shape) for _ in range(1000))
+    again = [_rank(*(np.take_along_axis(v, k, axis=1) for v in (x, y))) for k in drawn]
+    low, high = np.percentile(again, [2.5, 97.5])
+    mixed = [_within(rng.permuted(x, axis=1), y) for _ in range(1000)]
+    p = np.mean(np.array(mixed) >= _within(x, y))
+    return bool(low > 0), (
+        f"{_rank(x, y):.2f}, 95 %: {low:.2f} to {high:.2f}, {x.size} runs; "
+        f"within algorithms {_within(x, y):+.2f} on average, p = {p:.2f}"
     )
+
+
+def _rank(x, y):
+    return float(stats.spearmanr(x.ravel(), y.ravel())[0])
+
+
+def _within(x, y):
+    """Return the mean over algorithms of the correlation of their runs."""
+    return float(np.mean([_rank(*pair) for pair in zip(x, y, strict=True)]))
 
 
 def image_slow_generalises_better_than_fast():
@@ -141,6 +151,19 @@ def image_replicas_improve_lal():
 def image_curvatures_ordered():
     """Largest eigenvalues at β = 90, 50 runs each, rank-sum tests; slow gradients, too."""
     return _chain(_eigenvalues, ORDER[1:])
+
+
+def image_order_as_random():
+    """That of P1's Fig. 5: eigenvalues at β = 90 and volumes at three distances, rank-sum tests.
+
+    The text says *analogous*; that it means this order is our reading.
+    """
+    wider = [_wider(one, other, "original") for one, other in pairwise(ORDER)]
+    curved, words = _chain(_eigenvalues, ORDER)
+    names = (f"{one} > {other}" for one, other in pairwise(ORDER))
+    volumes = " | ".join(f"{a}: {text}" for a, (_, text) in zip(names, wider, strict=True))
+    good = curved and all(good for good, _ in wider)
+    return good, f"eigenvalues {words}; volumes {volumes}"
 
 
 def image_lal_narrowest():
@@ -167,7 +190,10 @@ def _lal_narrowest(data):
 
 
 def image_focusing_does_not_settle():
-    """Steps of 30 whose messages do not settle, on the pictures, for two dampings."""
+    """Steps of 30 whose messages do not settle, on the pictures, for two dampings.
+
+    A run that broke off (-1) did not settle either.
+    """
     unsettled = experiments.complete("image-focusing")["unsettled"].sel(data="original")
     errors = experiments.complete("image-focusing")["errors"].sel(data="original")
     words = "; ".join(
@@ -175,7 +201,7 @@ def image_focusing_does_not_settle():
         f"{errors.sel(damping=d).values.tolist()} errors"
         for d in unsettled["damping"].values
     )
-    return bool((unsettled > 0).all()), words
+    return bool((unsettled != 0).all()), words
 
 
 # ------------------------------------------------------------------------------------------------
@@ -184,7 +210,7 @@ def image_focusing_does_not_settle():
 
 
 def image_eigenvalues_hardly_change():
-    """Mean largest eigenvalue at β = 90, with pixels shuffled over original."""
+    """Mean largest eigenvalue at β = 90, shuffled over original; hardly is less than a quarter."""
     ratio = {
         a: np.nanmean(_eigenvalues(a, "shuffled")) / np.nanmean(_eigenvalues(a)) for a in ORDER
     }
@@ -193,9 +219,14 @@ def image_eigenvalues_hardly_change():
 
 
 def image_elal_degrades():
-    """Largest eigenvalues at β = 90 of eLAL with pixels shuffled, rank-sum test."""
-    p = _below(_eigenvalues("eLAL"), _eigenvalues("eLAL", "shuffled"))
-    return p < LEVEL, f"larger: p = {p:.1g}"
+    """Largest eigenvalues at β = 90 of eLAL with pixels shuffled, rank-sum test.
+
+    P1 speaks of a slight degradation. No number goes with it, so only the direction is tested.
+    """
+    one, other = _eigenvalues("eLAL"), _eigenvalues("eLAL", "shuffled")
+    p = _below(one, other)
+    times = np.nanmean(other) / np.nanmean(one)
+    return p < LEVEL, f"larger: p = {p:.1g}, {times:.2f} times on average"
 
 
 def image_shuffled_volumes_smaller():
@@ -220,35 +251,64 @@ def image_slow_wider_than_fast_shuffled():
 
 
 def image_elal_degrades_at_short_distances():
-    """Local entropies with pixels shuffled: eLAL below slow gradients near by, not farther out."""
-    elal, slow = _volumes("eLAL", "shuffled"), _volumes("ceSGD slow", "shuffled")
-    near, far = (_below(elal[:, k], slow[:, k]) for k in (SHORT, FAR))
-    return bool(near < LEVEL and far >= LEVEL), (
-        f"below: D = {PLACES[SHORT]:g}: p = {near:.1g}; D = {PLACES[FAR]:g}: p = {far:.1g}"
+    """Local entropies of eLAL, shuffled: below both gradients at D = 0.02, above both at 0.4.
+
+    In between it crosses the fast one before D = 0.1 and the slow one after 0.2. At 0.4 only the
+    solutions around which messages settle are compared.
+    """
+    places = np.array([PLACES[0], FAR])
+    elal, *others = (_volumes(a, "shuffled", places) for a in ("eLAL", *GRADIENTS))
+    near = [_below(elal[:, 0], other[:, 0]) for other in others]
+    far = [_below(other[:, 1], elal[:, 1]) for other in others]
+    return bool(max(near + far) < LEVEL), (
+        f"below slow and fast at D = {places[0]:g}: p = {near[0]:.1g}, {near[1]:.1g}; above them "
+        f"at {FAR:g}: p = {far[0]:.1g}, {far[1]:.1g}, {np.isfinite(elal[:, 1]).sum()} runs"
     )
 
 
 def image_noise_orders_alike():
-    """Mean accuracy under noise from 5 to 50 per cent: LAL lowest, slow above fast, both data."""
+    """Accuracies at each noise from 5 to 50 per cent, rank-sum tests.
+
+    Volumes have LAL last and slow above fast, on both data; eLAL above fast on the pictures, and
+    with shuffled pixels below it near by and above it farther out: for noise, up to 10 per cent
+    and from 30 on.
+    """
+    ladder = [
+        ("original", "LAL", "ceSGD fast", 0.05, 0.5),
+        ("original", "ceSGD fast", "ceSGD slow", 0.05, 0.5),
+        ("original", "ceSGD fast", "eLAL", 0.05, 0.5),
+        ("shuffled", "LAL", "ceSGD fast", 0.05, 0.5),
+        ("shuffled", "LAL", "eLAL", 0.05, 0.5),
+        ("shuffled", "ceSGD fast", "ceSGD slow", 0.05, 0.5),
+        ("shuffled", "eLAL", "ceSGD fast", 0.05, 0.1),
+        ("shuffled", "ceSGD fast", "eLAL", 0.3, 0.5),
+    ]
     words, good = [], True
-    for data in ("original", "shuffled"):
-        mean = _minima(data)["accuracy"].sel(noise=slice(0.04, 0.51)).mean("sample")
-        rows = {a: mean.sel(algorithm=a).values for a in ORDER}
-        others = np.min([rows[a] for a in ORDER[:3]], axis=0)
-        one = np.all(rows["LAL"] < others)
-        two = np.all(rows["ceSGD slow"] > rows["ceSGD fast"])
-        good &= one and two
-        gap = np.min(others - rows["LAL"])
-        words.append(f"{data}: LAL below by at least {gap:.3f}, slow above fast: {bool(two)}")
+    for data, less, more, low, high in ladder:
+        both = _minima(data)["accuracy"].sel(noise=slice(low - 0.01, high + 0.01))
+        one, other = (both.sel(algorithm=a).transpose("noise", "sample") for a in (less, more))
+        p = max(_below(*rows) for rows in zip(one.values, other.values, strict=True))
+        good &= p < LEVEL
+        words.append(f"{data}, {less} < {more} from {low:g} to {high:g}: p ≤ {p:.1g}")
     return bool(good), "; ".join(words)
 
 
 def image_elal_and_slow_alike_under_noise():
-    """Largest difference of mean accuracies on the pictures, noise up to 30 per cent."""
-    mean = _minima()["accuracy"].sel(noise=slice(0.0, 0.31)).mean("sample")
-    gap = np.abs(mean.sel(algorithm="eLAL") - mean.sel(algorithm="ceSGD slow")).max()
-    spread = _minima(algorithm="eLAL")["accuracy"].sel(noise=slice(0.0, 0.31)).std("sample").max()
-    return bool(gap < spread), f"{float(gap):.3f}, standard deviation of runs {float(spread):.3f}"
+    """Mean accuracies on the pictures, noise up to 30 per cent, are within one per cent.
+
+    A difference of that size would be seen in a figure. There is one, as tests tell, and a larger
+    one beyond: *hardly* is a matter of size.
+    """
+    both = _minima()["accuracy"].transpose("algorithm", "noise", "sample")
+    mean = both.mean("sample")
+    gap = np.abs(mean.sel(algorithm="eLAL") - mean.sel(algorithm="ceSGD slow"))
+    size, beyond = float(gap.sel(noise=slice(0.0, 0.31)).max()), float(gap.max())
+    rows = (both.sel(algorithm=a, noise=0.05).values for a in ("ceSGD slow", "eLAL"))
+    p = stats.mannwhitneyu(*rows).pvalue
+    return size < 0.01, (
+        f"at most {size:.3f} apart; at 5 per cent rank sums tell them apart, p = {p:.1g}; with "
+        f"more noise up to {beyond:.3f}"
+    )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -280,7 +340,7 @@ def deep_networks_learn_up_to_a_size():
 
 
 def deep_solutions_far_apart():
-    """Largest mean overlap after matching, over all sizes; that of random networks."""
+    """Largest mean overlap after matching, over all sizes: below 1/2. That of random networks."""
     archive = _deep()
     matched = archive["overlap_matched"].mean("sample").max("size")
     random = archive["overlap_random"].mean(("sample", "size"))
@@ -293,7 +353,10 @@ def deep_solutions_far_apart():
 
 
 def deep_solutions_not_isolated():
-    """Errors at 1 and at 5 per cent of flips, at the largest size that is learned."""
+    """At the largest size learned: errors at 1 % of flips below 1 %, slopes rising up to 10 %.
+
+    A single flip is not in the archive; the fewest are one in each unit, a hundred or more.
+    """
     archive, words, good = _deep(), [], True
     for data in archive["dataset"].values:
         one = archive.sel(dataset=data)
@@ -303,7 +366,9 @@ def deep_solutions_not_isolated():
         best = one.sel(size=sizes[-1])
         curve = best["profile"].mean(("solution", "sample")).values
         d = best["realised"].mean("sample").values
-        at = np.interp([0.01, 0.05, 0.1], d, curve)
-        good &= at[0] < 0.05 and at[1] <= 0.5 * at[2] + 0.01
+        places = np.array([0.01, 0.05, 0.1])
+        at = np.interp(places, d, curve)
+        slopes = np.diff(at, prepend=0.0) / np.diff(places, prepend=0.0)
+        good &= at[0] < 0.01 and bool(np.all(np.diff(slopes) > 0))
         words.append(f"{data} {at[0]:.1%}, {at[1]:.1%} and {at[2]:.1%} at 1, 5 and 10 % of flips")
     return bool(good), "; ".join(words)

@@ -24,9 +24,9 @@ def noise_robustness(
     Parameters
     ----------
     net : object or array_like
-        A network of `wfmlib.networks`, or anything with ``output(xi)`` that answers each pattern
-        with -1, +1 or 0; or weights: shape (N,) for a perceptron, (K, N/K) for a tree committee,
-        (K, N) for a fully connected one.
+        A network of `wfmlib.networks` with one output unit, or anything with ``output(xi)`` that
+        answers each pattern with -1, +1 or 0; or weights: shape (N,) for a perceptron, (K, N/K)
+        for a tree committee, (K, N) for a fully connected one.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
@@ -64,6 +64,9 @@ def noise_robustness(
     """
     xi, sigma = _validate.patterns(xi, sigma)
     net = _network("net", net, tree)
+    layers = getattr(net, "w", None)
+    if isinstance(layers, (list, tuple)) and len(layers[-1]) > 1:  # its answers are class numbers
+        raise ValueError(f"net must have one output unit, got {len(layers[-1])}")
     noise = _row("noise", noise, 1.0)
     rng = _validate.generator(seed)
     perturbations = _validate.integer("perturbations", perturbations, 2)

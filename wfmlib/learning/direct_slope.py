@@ -64,7 +64,7 @@ def direct_slope(x, rest, below, above):
     """Return ``d ln Z / dx`` at x, from what `powers` returned; relative error below 2e-10.
 
     Where it is below 1e-150 it is a number of about that size, or 0; where x is below -1e30, that
-    of -1e30.
+    of -1e30. What comes of a NaN is not defined: callers keep them out.
     """
     p0, p1, p2, p3, p4, p5, p6 = GAP_NUMERATOR
     q0, q1, q2, q3, q4, q5, q6, q7 = GAP_DENOMINATOR
