@@ -179,10 +179,13 @@ def cite(app, doctree, docname):
             logger.warning("no equation %r", place["label"], location=(docname, None))
             place.replace_self(nodes.Text(f"[{place['label']}]"))
             continue
-        page, number = equations[place["label"]]
+        page, _ = equations[place["label"]]
+        target = nodes.make_id(f"equation-{place['label']}")
+        # the number that the page shows: formulas are counted like figures, through the book
+        shown = app.env.toc_fignumbers[page]["displaymath"][target]
+        number = ".".join(map(str, shown))
         node = nodes.inline(classes=["wfm-equation"])
         text = nodes.Text(f"eq. ({number}) of {page_name(app.env, page)}")
-        target = nodes.make_id(f"equation-{place['label']}")
         node += nodes.Text("[")
         node += make_refnode(app.builder, docname, page, target, text)
         node += nodes.Text("]")

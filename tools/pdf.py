@@ -44,8 +44,8 @@ def assemble() -> Path:
 
     Sphinx writes it to the folder of the first chapter, with addresses relative to the one above.
     """
-    command = [sys.executable, "-m", "jupyter_book", "build", ".", "--quiet"]
-    command += ["--builder", "singlehtml", "--path-output", str(BUILD / "pdf")]
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "--quiet"]
+    command += ["--builder", "singlehtml", "--path-output", BUILD / "pdf"]
     environment = os.environ | {"WFMLIB_DISPLAY": "static"}
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
     return shutil.copy(FOLDER / "book" / "index.html", FOLDER / "all.html")

@@ -31,6 +31,7 @@ TOLERANCE = 1e-8  # of what is left out, relative to 1 + |slope|
 CELL = 0.25  # width of a cell of a table; zeros of Z keep about 2 off the real axis
 FARTHEST = 1.0  # edge that one polynomial is tried for
 WIDEST = 16.0  # range of a table
+SMALL, RAISE = 2.0**-300, 2.0**600  # of the probabilities of both answers
 
 # Loops over the edges of one unit are kept short, with few arrays each: LLVM turns a loop into
 # vector instructions only if it needs no more than eight checks that two arrays do not overlap.
@@ -52,6 +53,8 @@ exact = njit(cache=True, nogil=True, error_model="numpy")
 @exact
 def slope(x, plus, minus):
     """Return ``d ln Z / dx`` at x, for ``plus >= minus >= 0``, not both 0."""
+    if plus < SMALL:  # only their ratio matters, and products with a density would be subnormal
+        plus, minus = plus * RAISE, minus * RAISE
     if x >= 0.0:
         tail = _tail(x)
         return (plus - minus) * _density(x) / (plus * (1.0 - tail) + minus * tail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -82,7 +83,7 @@ def test_a_page_opens_on_binder(tmp_path):
         "execute: {execute_notebooks: 'off'}\n"
         f"sphinx: {{local_extensions: {{launch_buttons: '{ROOT / 'tools'}'}}}}\n"
     )
-    command = [sys.executable, "-m", "jupyter_book", "build", tmp_path, "-q"]
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "-q"]
     subprocess.run(command, check=True, capture_output=True)
     page = (tmp_path / "_build" / "html" / "page.html").read_text()
     assert f"{launch_buttons.BINDER}/v2/gh/org/name/main?urlpath=lab/tree/page.md" in page
