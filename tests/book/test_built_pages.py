@@ -17,6 +17,19 @@ from wfmlib import __version__, claims
 PAGE_LIMIT = 2 * 1024**2  # bytes of one page, with what it shows
 BOOK_LIMIT = 60 * 1024**2
 
+CODE_PAGE = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+# A page
+
+```{code-cell} ipython3
+1 + 1
+```
+"""
+
 
 def foot(page):
     return re.search(r'<div class="extra_footer">\s*<p>(.*?)</p>', page.read_text(), re.DOTALL)[1]
@@ -75,7 +88,7 @@ def test_one_setting_brings_the_launch_buttons(repository, hub, button):
 
 def test_a_page_opens_on_binder(tmp_path):
     """A book of one page with a repository: its button leads to the notebook in JupyterLab."""
-    (tmp_path / "page.md").write_text("---\nkernelspec: {name: python3}\n---\n# A page\n")
+    (tmp_path / "page.md").write_text(CODE_PAGE)
     (tmp_path / "_toc.yml").write_text("{format: jb-book, root: page}\n")
     (tmp_path / "_config.yml").write_text(
         "repository: {url: https://github.com/org/name, branch: main}\n"
