@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +12,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tools import browser as chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "_build" / "html"
@@ -83,17 +84,15 @@ def server(html):
 @pytest.fixture(scope="session")
 def browser():
     """Headless Chromium of the system; a run that must have it says so by environment."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = next(filter(None, map(shutil.which, names)), None)
+    executable = chromium.executable()
     if executable is None:
-        reason = "no chromium on this machine (Debian, Ubuntu: apt install chromium)"
         if os.environ.get("WFMLIB_REQUIRE_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+            pytest.fail(chromium.MISSING)
+        pytest.skip(chromium.MISSING)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
+        running = playwright.chromium.launch(
             executable_path=executable,
             args=[
                 "--no-sandbox",
@@ -105,5 +104,5 @@ def browser():
                 "--disable-sync",
             ],
         )
-        yield chromium
-        chromium.close()
+        yield running
+        running.close()

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from tools import browser
 from tools.notebooks import BUILD, ROOT
 
 FOLDER = BUILD / "pdf" / "_build" / "singlehtml"
 OUTPUT = BUILD / "wide-flat-minima.pdf"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 STYLE = Path(__file__).with_name("pdf.css")
 FOOT = (
     "<div style='font: 8px sans-serif; width: 100%; text-align: center'>"
@@ -59,12 +59,12 @@ def write(page: Path, output: Path) -> None:
     SystemExit
         If there is no Chromium.
     """
-    executable = next(filter(None, map(shutil.which, NAMES)), None)
+    executable = browser.executable()
     if executable is None:
-        raise SystemExit(f"This needs one of {', '.join(NAMES)} (Debian: apt install chromium).")
+        raise SystemExit(browser.MISSING)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        tab = browser.new_page()
+        chromium = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        tab = chromium.new_page()
         tab.set_default_timeout(600_000)
         tab.goto(page.as_uri())
         tab.emulate_media(media="print", color_scheme="light")
@@ -82,7 +82,7 @@ def write(page: Path, output: Path) -> None:
             outline=True,
             tagged=True,
         )
-        browser.close()
+        chromium.close()
 
 
 def main() -> None:

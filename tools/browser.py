@@ -1,0 +1,13 @@
+"""Where the system's Chromium is: for the PDF and for the tests of the pages."""
+
+from __future__ import annotations
+
+import shutil
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+MISSING = f"no Chromium on this machine: one of {', '.join(NAMES)} (Debian: apt install chromium)"
+
+
+def executable() -> str | None:
+    """Return the path of the first that is found."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
