@@ -211,3 +211,35 @@ def test_refusals():
     ):
         with pytest.raises(error, match=match):
             landscape.local_entropy(weights, xi, sigma, **options)
+
+
+def test_excess_between_the_measured_distances():
+    """Exact where the curve is of the kind's own form; unknown points and the outside are NaN."""
+    D = np.array([0.4, 0.01, np.nan, 0.2, 0.05, 0.1])
+    cubic = 1.0 + 2.0 * np.log(D) - 0.3 * np.log(D) ** 3
+    curves = np.array([cubic, np.where(D < 0.15, cubic, np.nan)])  # of the second three are known
+    places = [0.03, 0.3, 0.5]
+    found = landscape.excess_at(places, np.array([D, D]), curves)
+    expected = 1.0 + 2.0 * np.log(places) - 0.3 * np.log(places) ** 3
+    assert found.shape == (2, 3)
+    np.testing.assert_allclose(found[0, :2], expected[:2], rtol=1e-12)
+    assert np.all(np.isnan(found[0, 2:]))
+    assert np.all(np.isnan(found[1]))
+    straight = landscape.excess_at([0.03, 0.3], D, 2.0 - 3.0 * D, kind="linear")
+    np.testing.assert_allclose(straight, [1.91, 1.1], rtol=1e-12)
+    lone = np.where(D == 0.2, 1.0, np.nan)
+    assert np.all(np.isnan(landscape.excess_at([0.2], D, lone, kind="linear")))
+
+
+def test_refusals_between_distances():
+    good = np.array([0.1, 0.2])
+    for error, match, arguments, options in (
+        (ValueError, "kind must be one of", (0.1, good, good), {"kind": "quadratic"}),
+        (ValueError, "places must be distances above 0", (0.0, good, good), {}),
+        (ValueError, "places must be distances above 0", ([[0.1]], good, good), {}),
+        (ValueError, "same shape", (0.1, good, good[:1]), {}),
+        (ValueError, "same shape", (0.1, 0.1, 0.2), {}),
+        (TypeError, "excess must", (0.1, good, ["a", "b"]), {}),
+    ):
+        with pytest.raises(error, match=match):
+            landscape.excess_at(*arguments, **options)

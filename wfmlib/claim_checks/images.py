@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from wfmlib import experiments
+from wfmlib import experiments, landscape
 
 LEVEL = 0.01
 ORDER = ("eLAL", "ceSGD slow", "ceSGD fast", "LAL")
@@ -51,15 +51,8 @@ def _eigenvalues(algorithm, data="original"):
 def _volumes(algorithm, data="original", places=PLACES):
     """Return local entropies minus the bound at `places`, a row for each sample; else NaN."""
     one = experiments.complete("image-volume").sel(data=data, algorithm=algorithm)
-    rows = []
-    for k in one["sample"].values:
-        run = one.sel(sample=k)
-        good = run["around_converged"].values.astype(bool)
-        x, y = run["around_distance"].values[good], run["around_excess"].values[good]
-        by = np.argsort(x)
-        empty = np.full(len(places), np.nan)
-        rows.append(np.interp(places, x[by], y[by], np.nan, np.nan) if good.any() else empty)
-    return np.array(rows)
+    curves = one["around_distance"], one["around_excess"]
+    return landscape.excess_at(places, *curves, kind="linear")
 
 
 # ------------------------------------------------------------------------------------------------

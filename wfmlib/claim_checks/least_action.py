@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 from scipy import stats
-from scipy.interpolate import CubicSpline
 
 from wfmlib import experiments, landscape, learning, patterns
 from wfmlib.claim_checks.words import listed
@@ -30,23 +29,10 @@ def _minima():
     return experiments.complete("tree-minima")
 
 
-def _excess(distance, excess, converged):
-    """Return local entropies minus the bound at `PLACES`, a row for each sample; else NaN."""
-    rows = []
-    for x, y, good in zip(distance.values, excess.values, converged.values, strict=True):
-        by = np.argsort(x[good])
-        missing = len(by) < 4
-        rows.append(
-            np.full(len(PLACES), np.nan)
-            if missing
-            else CubicSpline(np.log(x[good][by]), y[good][by], extrapolate=False)(np.log(PLACES))
-        )
-    return np.array(rows)
-
-
 def _volumes(archive, algorithm):
+    """Return local entropies minus the bound at `PLACES`, a row for each sample; else NaN."""
     one = archive.sel(algorithm=algorithm)
-    return _excess(one["around_distance"], one["around_excess"], one["around_converged"])
+    return landscape.excess_at(PLACES, one["around_distance"], one["around_excess"])
 
 
 def _greater(one, other):
@@ -284,7 +270,7 @@ def messages_fail_near_lal():
 
 def _replica_volumes(y):
     one = experiments.complete("elal-replicas").sel(replicas=y)
-    return _excess(one["distance"], one["excess"], one["converged"])[:, 1]
+    return landscape.excess_at(PLACES, one["distance"], one["excess"])[:, 1]
 
 
 def replicas_help_gradually():

@@ -1,7 +1,7 @@
 """What surrounds a solution."""
 
 from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum, max_eigenvalue
-from wfmlib.landscape.local_entropy import local_entropy
+from wfmlib.landscape.local_entropy import excess_at, local_entropy
 from wfmlib.landscape.overlap import Matching, match_layers, match_units, overlap
 from wfmlib.landscape.robustness import error_profile, noise_robustness
 from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
@@ -9,6 +9,7 @@ from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
 __all__ = [
     "Matching",
     "error_profile",
+    "excess_at",
     "gradient",
     "hessian",
     "hessian_product",

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import xarray
 from scipy import special
+from scipy.interpolate import CubicSpline
 from tqdm.auto import tqdm
 
 from wfmlib import _validate
@@ -23,6 +24,7 @@ from wfmlib.solvers import NotConverged
 from wfmlib.theory.weights import Binary, Spherical
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
+LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs
 
 
 def local_entropy(
@@ -163,3 +165,55 @@ def _dataset(couplings, rows, kind):
         },
         coords={"coupling": ("coupling", couplings[::-1], {"long_name": "strength of the pull"})},
     )
+
+
+# ------------------------------------------------------------------------------------------------
+# At given distances
+# ------------------------------------------------------------------------------------------------
+
+
+def excess_at(places, distance, excess, *, kind="cubic"):
+    """Return measured excesses at given distances, between those at which they were measured.
+
+    Parameters
+    ----------
+    places : array_like
+        Distances, above 0, shape (D,).
+    distance, excess : array_like
+        What `local_entropy` returns under these names, shape (..., C), in any order along the
+        last axis, one curve for each row; NaN where nothing is known.
+    kind : {"cubic", "linear"}
+        A cubic spline over the logarithm of the distance, through four points or more; or straight
+        lines over the distance, for two or more.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (..., D); NaN outside of the measured distances and where points are too few.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    """
+    _validate.choice("kind", kind, tuple(LEAST))
+    places = np.atleast_1d(_validate.reals("places", places))
+    if places.ndim != 1 or not np.all(places > 0.0):
+        raise ValueError(f"places must be distances above 0 in one row, got {places!r}")
+    distance, excess = _validate.reals("distance", distance), _validate.reals("excess", excess)
+    if distance.shape != excess.shape or distance.ndim == 0:
+        raise ValueError(
+            f"distance and excess must have the same shape, got {distance.shape}, {excess.shape}"
+        )
+    found = np.full((*distance.shape[:-1], len(places)), math.nan)
+    for row in np.ndindex(distance.shape[:-1]):
+        known = np.isfinite(distance[row]) & np.isfinite(excess[row])
+        by = np.argsort(distance[row][known])
+        x, y = distance[row][known][by], excess[row][known][by]
+        if len(x) >= LEAST[kind]:
+            if kind == "cubic":
+                spline = CubicSpline(np.log(x), y, extrapolate=False)
+                found[row] = spline(np.log(places))
+            else:
+                found[row] = np.interp(places, x, y, math.nan, math.nan)
+    return found
