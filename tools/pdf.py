@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,13 +42,23 @@ PREPARE = """async () => {
 def assemble() -> Path:
     """Build the book as one page, and return where it is.
 
-    Sphinx writes it to the folder of the first chapter, with addresses relative to the one above.
+    Sphinx writes it to the folder of the first chapter, with addresses relative to the one above,
+    and takes other chapters for other pages in some of its links.
     """
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "--quiet"]
     command += ["--builder", "singlehtml", "--path-output", BUILD / "pdf"]
     environment = os.environ | {"WFMLIB_DISPLAY": "static"}
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
-    return shutil.copy(FOLDER / "book" / "index.html", FOLDER / "all.html")
+    text = (FOLDER / "book" / "index.html").read_text("utf-8")
+    page = FOLDER / "all.html"
+    page.write_text(inside(text), "utf-8")
+    return page
+
+
+def inside(text: str) -> str:
+    """Return the page with links to places of the book that stay on it."""
+    text = re.sub(r'href="(?!\w+:)[^"#]*\.html#', 'href="#', text)
+    return re.sub(r'href="(\w+)\.html"', r'href="#document-book/\1"', text)
 
 
 def write(page: Path, output: Path) -> None:
