@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
             settings=SETTINGS | {"N": 99, "units": 3, "max_epochs": 500},
         ),
         "paper": Scale(
-            grid={"alpha": (1.4, 1.6, 1.8, 2.0), "algorithm": (*ALGORITHMS, *STEPS)},
+            grid={"alpha": (1.4, 1.6, 1.8, 2.0, 2.2), "algorithm": (*ALGORITHMS, *STEPS)},
             samples=10,
             settings=SETTINGS | {"max_epochs": 16_000},
         ),
