@@ -49,7 +49,8 @@ $(CFF_READY): tools/requirements-cff.txt
 
 book: $(READY)  ## execute the chapters and build the pages
 	@$(BIN)/python tools/notebooks.py fresh
-	@echo "Building; chapters that changed are executed first, which takes a minute or two."
+	@echo "Chapters that changed are executed: all of them take some ten minutes."
+	@$(ANSWERS) $(STATIC) $(BIN)/python -m tools.execute --jobs $(JOBS)
 	$(ANSWERS) $(STATIC) $(BIN)/jupyter-book build . --quiet
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
