@@ -67,6 +67,13 @@ def test_pages_are_small(html, pages):
     assert whole < BOOK_LIMIT
 
 
+def test_every_chapter_has_two_sliders(html, pages):
+    numbered = [name for name in pages if re.match(r"book/\d\d_", name)]
+    assert len(numbered) == 9
+    for name in numbered:
+        assert (html / name).read_text().count('<figure class="wfm-slider">') >= 2, name
+
+
 def test_no_launch_button_without_a_repository(html, pages):
     for name in pages:
         assert "mybinder" not in (html / name).read_text()
