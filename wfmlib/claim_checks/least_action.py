@@ -316,7 +316,7 @@ def _told(solved):
 
 
 def lal_reaches_beyond_gradients():
-    """Samples of ten solved at each load, K = 9, N = 999."""
+    """Samples of ten solved at each load with P1's steps and schedules, K = 9, N = 999."""
     solved = _reached()
     lal, best = solved.sel(algorithm="LAL"), solved.sel(algorithm=["ceSGD slow", "ceSGD fast"])
     words = [f"{a} {_told(solved.sel(algorithm=a))}" for a in ("LAL", "ceSGD slow", "ceSGD fast")]
@@ -324,8 +324,15 @@ def lal_reaches_beyond_gradients():
 
 
 def lal_reaches_almost_as_far_as_fbp():
-    """Samples of ten solved at each load, K = 9, N = 999; fBP with expanded messages."""
+    """The largest load at which half of ten samples are solved, within ten per cent: LAL and fBP.
+
+    K = 9, N = 999; LAL with P1's step or a third of it, fBP with expanded messages.
+    """
     solved = _reached()
-    lal, fbp = solved.sel(algorithm="LAL"), solved.sel(algorithm="fBP")
-    ends = [float(one["alpha"].where(one >= 5).max()) for one in (lal, fbp)]
-    return bool(ends[0] > 0.9 * ends[1]), f"LAL {_told(lal)}; fBP {_told(fbp)}"
+    names = ["LAL", "LAL, third of a step", "fBP"]
+    ends = [
+        float(one["alpha"].where(one >= 5).max())
+        for one in (solved.sel(algorithm=name) for name in names)
+    ]
+    words = [f"{name} {_told(solved.sel(algorithm=name))}" for name in names]
+    return max(ends[:2]) > 0.9 * ends[2], "; ".join(words)
