@@ -17,6 +17,9 @@ PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-load
 NBVAL := $(ANSWERS) $(PYTEST) -p tools.nbval_bridge --nbval-lax \
 	--jupyter-cache _build/.jupyter_cache \
 	_build/nbval/scorecard.ipynb _build/nbval
+# The first of these builds the pages, for several minutes; the other process has units to test.
+BUILDING := tests/book/test_api.py
+OTHERS := $(filter-out $(BUILDING),$(wildcard tests/book/test_*.py))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test unit lab serve students slides pdf bench references lock clean
@@ -62,7 +65,7 @@ test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages,
 	$(BIN)/ruff check --quiet --config line-length=84 _build/nbval/*.ipynb
 	rm -rf _build/html _build/.doctrees
 	$(NBVAL)
-	$(PYTEST) --doctest-modules tests/book tests/browser tests/unit wfmlib
+	$(PYTEST) --doctest-modules $(BUILDING) tests/unit wfmlib tests/browser $(OTHERS)
 
 unit: $(READY)  ## check the package alone
 	$(PYTEST) --doctest-modules tests/unit wfmlib
