@@ -57,7 +57,7 @@ class Correlation:
         self.norm = math.sqrt(np.sum(square))
         if not np.sum(square[np.abs(x) > 10.0]) <= 1e-12 * self.norm**2:
             raise ValueError("g must grow so slowly that E g(x)^2 exists, x normal")
-        self.kinks = self._find_kinks()
+        self.kinks, self.places = self._find_kinks()
         self.edges = self._find_edges()
         self._expand()
         self.scale = math.sqrt(self.variance)
@@ -119,7 +119,11 @@ class Correlation:
         return np.concatenate(smooth), np.concatenate(rough)
 
     def _find_kinks(self):
-        """Return where g has corners or jumps: where halving does not end, or ends very late."""
+        """Return where g has corners or jumps: where halving does not end, or ends very late.
+
+        Second, where to cut there: at the place, or, where halving ends, between the polynomials
+        that it ended with. A corner is then so weak that its place is not known any better.
+        """
         # Ends such that no halving hits a round number, where a corner would go unnoticed, and so
         # close that no more than 0.0015 lies between two nodes, where a dead zone might.
         ends = np.linspace(-LIMIT - 1.0 / 7.0, LIMIT - 1.0 / 11.0, 1537)
@@ -128,14 +132,20 @@ class Correlation:
         panels = panels[np.argsort(panels[:, 0])]
         narrow = panels[panels[:, 1] - panels[:, 0] < NARROW]
         if not len(narrow):
-            return np.empty(0)
+            return np.empty(0), np.empty(0)
         groups = np.split(narrow, np.flatnonzero(narrow[1:, 0] - narrow[:-1, 1] > NARROW) + 1)
-        tightest = [group[np.argmin(group[:, 1] - group[:, 0])] for group in groups]
-        return np.array([0.5 * (low + high) for low, high in tightest])
+        kinks, places = [], []
+        for group in groups:
+            tightest = group[np.argmin(group[:, 1] - group[:, 0])]
+            kinks.append(0.5 * (tightest[0] + tightest[1]))
+            change = np.ptp(self.values(group.ravel()))  # that of a corner is about its width
+            strong = np.isin(group[:, 0], rough[:, 0]).any() or change > 1e-3 * self.norm
+            places.append(kinks[-1:] if strong else group.ravel())
+        return np.array(kinks), np.concatenate(places)
 
     def _find_edges(self):
         """Return the ends of intervals on each of which g is a polynomial of degree 15."""
-        kinks = self.kinks[np.abs(self.kinks) < LIMIT]
+        kinks = self.places[np.abs(self.places) < LIMIT]
         # ... and no longer than 2, so that a polynomial of degree 31 is the normal density, too
         ends = np.concatenate([kinks, np.arange(1.37 - LIMIT, LIMIT, 2.0), [-LIMIT, LIMIT]])
         smooth, rough = self._bisect(np.unique(ends), NARROW)
