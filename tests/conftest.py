@@ -18,6 +18,20 @@ from tools import browser as chromium
 ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "_build" / "html"
 
+# A page of a book, with one cell of code to fill in.
+PAGE = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+# A page
+
+```{code-cell} ipython3
+%s
+```
+"""
+
 
 @pytest.fixture(scope="session")
 def build_log(tmp_path_factory) -> str:

@@ -10,25 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import PAGE, ROOT
 from tools import launch_buttons, notebooks, page_facts
 from wfmlib import __version__, claims
 
 PAGE_LIMIT = 2 * 1024**2  # bytes of one page, with what it shows
 BOOK_LIMIT = 60 * 1024**2
-
-CODE_PAGE = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3, language: python}
----
-
-# A page
-
-```{code-cell} ipython3
-1 + 1
-```
-"""
 
 
 def foot(page):
@@ -95,7 +82,7 @@ def test_one_setting_brings_the_launch_buttons(repository, hub, button):
 
 def test_a_page_opens_on_binder(tmp_path):
     """A book of one page with a repository: its button leads to the notebook in JupyterLab."""
-    (tmp_path / "page.md").write_text(CODE_PAGE)
+    (tmp_path / "page.md").write_text(PAGE % "1 + 1")
     (tmp_path / "_toc.yml").write_text("{format: jb-book, root: page}\n")
     (tmp_path / "_config.yml").write_text(
         "repository: {url: https://github.com/org/name, branch: main}\n"

@@ -2,20 +2,8 @@
 
 import pytest
 
+from tests.conftest import PAGE
 from tools import execute, notebooks
-
-PAGE = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3, language: python}
----
-
-# A page
-
-```{code-cell} ipython3
-%s
-```
-"""
 
 
 def test_what_changed_is_executed_once(tmp_path):

@@ -22,8 +22,11 @@ LIMITS = {
     "ceSGD fast": 5_000,
     "ceSGD slow": 16_000,
 }
-STEPS = {"LAL, third of a step": 5e-3 / 3, "eLAL, third of a step": 1e-2 / 3}
-FOCUSING = {"form": "expanded", "stop_at_solution": True}
+STEPS = {
+    "LAL, third of a step": {"eta": 5e-3 / 3},
+    "eLAL, third of a step": {"eta": 1e-2 / 3},
+}
+OPTIONS = {"fBP": {"form": "expanded", "stop_at_solution": True}} | STEPS
 SETTINGS = {"N": 999, "units": 9}
 
 
@@ -32,9 +35,7 @@ def sample(settings, point, seed):
     patterns_seed, algorithm_seed = seed.spawn(2)
     N, algorithm = settings["N"], point["algorithm"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, patterns_seed)
-    options = dict(FOCUSING) if algorithm == "fBP" else {}
-    if algorithm in STEPS:
-        options["eta"] = STEPS[algorithm]
+    options = OPTIONS.get(algorithm, {})
     limit = min(LIMITS.get(algorithm, 1), settings["max_epochs"])
     name = algorithm.partition(",")[0]
     found = solve(name, xi, sigma, settings["units"], algorithm_seed, max_epochs=limit, **options)

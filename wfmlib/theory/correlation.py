@@ -57,8 +57,8 @@ class Correlation:
         self.norm = math.sqrt(np.sum(square))
         if not np.sum(square[np.abs(x) > 10.0]) <= 1e-12 * self.norm**2:
             raise ValueError("g must grow so slowly that E g(x)^2 exists, x normal")
-        self.kinks, self.places = self._find_kinks()
-        self.edges = self._find_edges()
+        self.kinks, places = self._find_kinks()
+        self.edges = self._find_edges(places)
         self._expand()
         self.scale = math.sqrt(self.variance)
         self.slope_at_one = self._slope_at_one() / self.variance
@@ -143,9 +143,9 @@ class Correlation:
             places.append(kinks[-1:] if strong else group.ravel())
         return np.array(kinks), np.concatenate(places)
 
-    def _find_edges(self):
+    def _find_edges(self, places):
         """Return the ends of intervals on each of which g is a polynomial of degree 15."""
-        kinks = self.places[np.abs(self.places) < LIMIT]
+        kinks = places[np.abs(places) < LIMIT]
         # ... and no longer than 2, so that a polynomial of degree 31 is the normal density, too
         ends = np.concatenate([kinks, np.arange(1.37 - LIMIT, LIMIT, 2.0), [-LIMIT, LIMIT]])
         smooth, rough = self._bisect(np.unique(ends), NARROW)
