@@ -10,6 +10,7 @@ The claims are written down in ``claims.toml``, and each that is checked names a
 To add a claim, add an entry to ``claims.toml`` and, where it can be checked, a function to
 ``claim_checks``. A claim that fails, or that cannot be reached, stays with its verdict. A claim on
 a run at paper scale is read from the archive of that run; without the archive it is not checked.
+Where the data cannot tell, the claim is undecided, and the verdict says how many samples would.
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ from tqdm import tqdm
 from wfmlib import _numba_cache, _validate
 
 __all__ = [
+    "CALIBRATED",
     "DIFFERS",
     "HOLDS",
     "NOT_CHECKED",
     "PAPERS",
+    "UNDECIDED",
+    "VERDICTS",
     "Claim",
     "Scorecard",
     "Source",
@@ -55,8 +59,21 @@ __all__ = [
 HOLDS = "holds"
 #: Verdict: it does not, and the ledger says why.
 DIFFERS = "differs"
+#: Verdict: the data cannot tell; it says how many samples would.
+UNDECIDED = "undecided"
+#: Verdict: it agrees, but a setting that the paper leaves out was chosen so that it does.
+CALIBRATED = "calibrated"
 #: Verdict: checking needs something that is not here; the ledger says what.
 NOT_CHECKED = "not checked here"
+
+#: All verdicts, each with the word for several claims.
+VERDICTS = {
+    HOLDS: "hold",
+    DIFFERS: "differ",
+    UNDECIDED: "undecided",
+    CALIBRATED: "calibrated",
+    NOT_CHECKED: "not checked here",
+}
 
 #: The three papers, by the names that sources cite.
 PAPERS = {
@@ -113,7 +130,9 @@ class Claim:
     expected : str
         The verdict that we know to come, once the archive is there.
     reason : str
-        Why the claim is not checked here, or why it differs.
+        Why the claim is not checked here, why it differs, or why the data cannot tell.
+    calibrated : str
+        Which setting was chosen so that the claim comes out; empty where none was.
     """
 
     id: str
@@ -129,6 +148,7 @@ class Claim:
     archive: str | None
     expected: str
     reason: str
+    calibrated: str
 
     @property
     def numeric(self):
@@ -155,7 +175,7 @@ def load():
 
 def _claim(entry):
     """Return the `Claim` of one table of the file, with what it leaves out filled in."""
-    quoted = entry.get("quoted")
+    quoted, agrees = entry.get("quoted"), CALIBRATED if "calibrated" in entry else HOLDS
     defaults = {
         "quoted": entry["statement"],
         "printed": "" if quoted is None else f"{quoted:g}",
@@ -163,8 +183,9 @@ def _claim(entry):
         "why": "",
         "compute": None,
         "archive": None,
-        "expected": HOLDS if "compute" in entry else NOT_CHECKED,
+        "expected": agrees if "compute" in entry else NOT_CHECKED,
         "reason": "",
+        "calibrated": "",
     }
     return Claim(**(defaults | entry | {"source": Source(**entry["source"])}))
 
@@ -206,13 +227,15 @@ class Verdict:
         The number found; for a claim without a number, what was found in words; None where it
         was not checked.
     verdict : str
-        ``"holds"``, ``"differs"`` or ``"not checked here"``.
+        One of `VERDICTS`.
     reason : str
-        Why it was not checked, or why it differs where we know.
+        Why it was not checked, why it differs where we know, or which setting was chosen.
     seconds : float
         How long the check took.
     absent : bool
         Whether it was not checked because an archive, or a part of its samples, is not here.
+    needed : str
+        Where it is undecided, how many samples would decide; otherwise empty.
     """
 
     claim: Claim
@@ -221,6 +244,7 @@ class Verdict:
     reason: str
     seconds: float
     absent: bool = False
+    needed: str = ""
 
     @property
     def id(self):
@@ -262,6 +286,7 @@ class Verdict:
             "found": self.found,
             "verdict": self.verdict,
             "reason": self.reason,
+            "needed": self.needed,
             "as_expected": self.as_expected,
             "absent": self.absent,
             "seconds": round(self.seconds, 3),
@@ -284,8 +309,9 @@ def check(id):
     Returns
     -------
     Verdict
-        A number holds when it lies within the tolerance of the quoted one. Where an archive is
-        needed and is not here whole, the claim is not checked.
+        A number holds when it lies within the tolerance of the quoted one; where the claim has a
+        setting that was chosen, it is calibrated then. Where an archive is needed and is not here
+        whole, the claim is not checked.
 
     Raises
     ------
@@ -310,14 +336,34 @@ def check(id):
         seconds = time.perf_counter() - start
         return Verdict(claim, None, NOT_CHECKED, str(error), seconds, error.absent)
     seconds = time.perf_counter() - start
-    if claim.numeric:
-        found = float(answer)
-        agrees = abs(found - claim.quoted) <= claim.tolerance
-    else:
-        agrees, found = answer
-    verdict = HOLDS if agrees else DIFFERS
+    agrees, found, *needed = answer
+    if claim.numeric and abs(found - claim.quoted) <= claim.tolerance:
+        agrees = True
+    verdict = _verdict(claim, agrees)
     reason = claim.reason if verdict == claim.expected else ""
+    if verdict == CALIBRATED:
+        reason = claim.calibrated
+    if verdict == UNDECIDED:
+        return Verdict(claim, found, verdict, reason, seconds, needed=_needed(*needed))
     return Verdict(claim, found, verdict, reason, seconds)
+
+
+def _verdict(claim, agrees):
+    """Return the verdict on a claim that agrees (True), does not (False), or may (None)."""
+    if agrees is None:
+        return UNDECIDED
+    if not agrees:
+        return DIFFERS
+    return CALIBRATED if claim.calibrated else HOLDS
+
+
+def _needed(number, of):
+    """Put into words how many samples would decide."""
+    if number >= 1_000_000:
+        return f"more than a million {of} would be needed to tell"
+    digits = max(0, len(str(number)) - 2)  # of an estimate, two digits mean something
+    about = -(-number // 10**digits) * 10**digits
+    return f"about {about} {of} would tell"
 
 
 def check_all(ids=None, *, progress=None):
@@ -359,23 +405,28 @@ def check_all(ids=None, *, progress=None):
 
 
 def _answer(claim):
-    """Return what the check of a claim finds.
+    """Return what the check of a claim finds: whether it agrees, what was found, what would tell.
 
     With WFMLIB_ANSWERS naming a folder, answers are kept there, and those that the same sources
     gave already are read back: the book asks for each on its chapter's page and on the scorecard.
     """
     folder, function = os.environ.get("WFMLIB_ANSWERS"), _function(claim)
     if not folder or claim.archive:  # an archive may change while the sources do not
-        return function()
+        return _plain(function())
     kept = Path(folder) / f"{_sources()}-{claim.compute}.json"
     try:
         return json.loads(kept.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):  # or another process is writing it
-        answer = function()
-    plain = float(answer) if claim.numeric else [bool(answer[0]), answer[1]]
+        answer = _plain(function())
     kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(plain), encoding="utf-8")
-    return plain
+    kept.write_text(json.dumps(answer), encoding="utf-8")
+    return answer
+
+
+def _plain(answer):
+    """Return an answer as a list of plain values; a number alone agrees only by its tolerance."""
+    agrees, found, *needed = answer if isinstance(answer, tuple) else (False, float(answer))
+    return [None if agrees is None else bool(agrees), found, *needed]
 
 
 _sources = cache(_numba_cache.sources_hash)
@@ -389,25 +440,19 @@ def _function(claim):
 
 
 # ------------------------------------------------------------------------------------------------
-# Archives
-# ------------------------------------------------------------------------------------------------
-
-
-# ------------------------------------------------------------------------------------------------
 # The scorecard
 # ------------------------------------------------------------------------------------------------
 
-_MARKS = {HOLDS: "✓", DIFFERS: "✗", NOT_CHECKED: "–"}
-_PLURALS = {HOLDS: "hold", DIFFERS: "differ", NOT_CHECKED: "not checked here"}
+_MARKS = {HOLDS: "✓", DIFFERS: "✗", UNDECIDED: "?", CALIBRATED: "=", NOT_CHECKED: "–"}
 
 
 def summary(verdicts):
     """Return a line that counts the verdicts."""
-    count = {one: sum(v.verdict == one for v in verdicts) for one in _PLURALS}
+    count = {one: sum(v.verdict == one for v in verdicts) for one in VERDICTS}
     surprises = [v.id for v in verdicts if not v.as_expected]
     claims = f"{len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}"
     line = f"{claims}: " + ", ".join(
-        f"{number} {one if number == 1 else _PLURALS[one]}" for one, number in count.items()
+        f"{number} {one if number == 1 else VERDICTS[one]}" for one, number in count.items()
     )
     without = sorted({v.claim.archive or v.id for v in verdicts if v.absent})
     line += f". Archives missing or incomplete: {', '.join(without)}" if without else ""
@@ -477,7 +522,7 @@ def _cells(verdict):
     return (
         (claim.statement, str(claim.source)),
         (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ("",),
-        (verdict.found_text, how, verdict.reason),
+        (verdict.found_text, how, verdict.needed, verdict.reason),
         (result,),
     )
 

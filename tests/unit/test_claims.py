@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from wfmlib import claim_checks, claims, experiments, solvers
+from wfmlib.claim_checks import evidence
 from wfmlib.experiments import archive as archives
 
 LEDGER = claims.load()
@@ -111,8 +112,12 @@ def test_fields_that_go_together(claim):
     if claim.compute is None:
         assert claim.expected == claims.NOT_CHECKED
     else:
-        assert claim.expected in {claims.HOLDS, claims.DIFFERS}
-    assert bool(claim.reason) == (claim.expected != claims.HOLDS)
+        agrees = claims.CALIBRATED if claim.calibrated else claims.HOLDS
+        assert claim.expected in {agrees, claims.DIFFERS, claims.UNDECIDED}
+    if claim.expected != claims.UNDECIDED:  # of which the check itself says why
+        assert bool(claim.reason) == (claim.expected in {claims.DIFFERS, claims.NOT_CHECKED})
+    if claim.calibrated:
+        assert claim.compute, "only what is found can have been chosen"
     if claim.compute is not None:
         assert (claim.archive in experiments.names()) == (claim.kind == "archive")
     else:
@@ -134,7 +139,7 @@ def test_every_check_is_used_and_says_how():
         name: function
         for name, function in inspect.getmembers(claim_checks, inspect.isfunction)
         if function.__module__.startswith(claim_checks.__name__)
-        and not function.__module__.endswith("words")
+        and not function.__module__.endswith(("words", "evidence"))
     }
     assert set(public) == {claim.compute for claim in LEDGER if claim.compute}
     for function in public.values():
@@ -174,6 +179,38 @@ def test_statements_are_taken_at_their_word(answer):
         answer("closest_at_max_margin", (holds, "in words"))
         found = claims.check("closest-at-max-margin")
         assert (found.verdict, found.found) == (verdict, "in words")
+
+
+def test_data_that_cannot_tell(answer):
+    """The verdict says how many samples would, to two digits."""
+    for needed, said in (
+        (26, "about 26 instances would tell"),
+        (1234, "about 1300 instances would tell"),
+        (10**7, "more than a million instances would be needed to tell"),
+    ):
+        answer("closest_at_max_margin", evidence.Answer(None, "so so", needed, "instances"))
+        found = claims.check("closest-at-max-margin")
+        assert (found.verdict, found.needed) == ("undecided", said)
+        assert found.as_dict()["needed"] == said
+        assert not found.as_expected
+        assert said in claims.Scorecard((found,))._repr_html_()
+        assert "? undecided (expected: holds)" in claims.to_markdown([found])
+    for number, verdict in ((0.5, "undecided"), (0.4181, "holds")):
+        answer("max_margin_half_load", evidence.Answer(None, number, 12))
+        assert claims.check("max-margin-half-load").verdict == verdict
+
+
+def test_what_was_chosen_is_calibrated(monkeypatch, answer):
+    chosen = only("max-margin-half-load", calibrated="the load.", expected=claims.CALIBRATED)
+    monkeypatch.setattr(claims, "load", lambda: (chosen,))
+    for found, verdict, reason in ((0.418, "calibrated", "the load."), (0.5, "differs", "")):
+        answer("max_margin_half_load", found)
+        one = claims.check("max-margin-half-load")
+        assert (one.verdict, one.reason) == (verdict, reason)
+        assert one.as_expected == (verdict == "calibrated")
+    assert claims.summary([one]).startswith(
+        "1 claim: 0 hold, 1 differs, 0 undecided, 0 calibrated, 0 not checked here"
+    )
 
 
 def test_solver_that_gives_up_is_not_a_verdict_on_the_paper(monkeypatch):
@@ -308,7 +345,8 @@ def test_without_archives_nothing_is_checked_and_nothing_is_wrong(store):
             f"`wfm run {claim.archive} --scale paper` makes it"
         )
     count = claims.summary(verdicts)
-    assert count.startswith(f"{len(ARCHIVED)} claims: 0 hold, 0 differ, {len(ARCHIVED)} not")
+    none = "0 hold, 0 differ, 0 undecided, 0 calibrated"
+    assert count.startswith(f"{len(ARCHIVED)} claims: {none}, {len(ARCHIVED)} not")
     listed = ", ".join(sorted({claim.archive for claim in ARCHIVED}))
     assert count.endswith(f"Archives missing or incomplete: {listed}")
     page = claims.Scorecard(verdicts)._repr_html_()
@@ -525,7 +563,7 @@ def test_scorecard_has_an_anchor_a_claim(verdicts):
     assert page.scopes.count("row") == len(verdicts)
     for name in verdicts:
         assert claims.get(name).statement in page.text
-    for said in ("✓ holds", "✗ differs", "– not checked here"):
+    for said in ("✓ holds", "✗ differs", "– not checked here"):  # the others: see above
         assert said in page.text, "a verdict must be readable without its colour"
     chapters = sorted({claims.get(name).chapter for name in verdicts})
     assert [int(found) for found in re.findall(r"Chapter (\d)", page.text)] == chapters

@@ -1,8 +1,9 @@
 """How each claim of the ledger is found: one function a question, named in ``claims.toml``.
 
 A function takes nothing. Where the claim is a number it returns the number; where it is true or
-false it returns which, and in words what was found. The first line of its docstring says how, and
-is shown with the claim. Several claims may name one function.
+false it returns which, and in words what was found. Where data cannot tell it returns an
+`evidence.Answer` that says so. The first line of its docstring says how, and is shown with the
+claim. Several claims may name one function.
 """
 
 from wfmlib.claim_checks.annealing import *  # noqa: F403

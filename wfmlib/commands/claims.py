@@ -22,8 +22,10 @@ def add(commands):
             Each claim is computed here and now, or read from the archive of a run at paper
             scale, unless it says why it is not. A number holds when it lies within the
             tolerance of the quoted one; `wfm claims ID` says where the claim stands, where its
-            tolerance comes from and how it was found. Archives are looked for in the folder
-            that WFMLIB_RESULTS names, or in book/results here or above."""
+            tolerance comes from and how it was found. A claim is undecided where the data
+            cannot tell, and calibrated where a setting was chosen so that it comes out.
+            Archives are looked for in the folder that WFMLIB_RESULTS names, or in book/results
+            here or above."""
         ),
         epilog=textwrap.dedent(
             """\
@@ -90,7 +92,8 @@ def _row(verdict):
         quoted, found, tolerance = claim.printed, verdict.found_text, f"{claim.tolerance:g}"
     else:
         quoted, tolerance = "true", ""
-        found = {"holds": "true", "differs": "false"}.get(verdict.verdict, "")
+        words = {"holds": "true", "calibrated": "true", "differs": "false", "undecided": "open"}
+        found = words.get(verdict.verdict, "")
     return claim.id, claim.source.paper, quoted, found, tolerance, verdict.verdict + mark
 
 
@@ -102,6 +105,7 @@ def _print_details(verdict):
         ("how", claim.how),
         ("found", verdict.found_text),
         ("tolerance", claim.why),
+        ("needed", verdict.needed),
         ("reason", verdict.reason),
         ("expected", "" if verdict.as_expected else claim.expected),
         ("took", f"{verdict.seconds:.2f} s" if claim.compute else ""),
