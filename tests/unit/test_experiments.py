@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +29,7 @@ from wfmlib.experiments import (
     Scale,
     Variable,
     archive,
+    digest,
     runner,
     samples,
 )
@@ -373,11 +375,10 @@ def test_damaged_sample_is_told_and_computed_again(tmp_path, reference, damage):
 def test_less_complete_run_leaves_the_archive(tmp_path):
     whole = experiments.run("toy", output=tmp_path / "results").path
     before = whole.read_bytes()
-    sample_files(tmp_path)[0].unlink()
     said = []
     options = {"output": tmp_path / "results", "say": said.append}
-    assert experiments.run("toy", compute=False, **options).path is None
-    assert f"{whole} is left as it is: it holds 12 samples, more than the 11" in said[-1]
+    assert experiments.run("toy", cache=False, compute=False, **options).path is None
+    assert f"{whole} is left as it is: it holds 12 samples, more than the 0" in said[-1]
     assert whole.read_bytes() == before
     changed = toy.experiment(version=2)  # another experiment: the old archive is worth nothing
     assert experiments.run(changed, compute=False, **options).path == whole
@@ -461,6 +462,57 @@ def test_longer_sweep_keeps_what_is_finished(tmp_path):
         assert experiments.run(toy.experiment(**change), compute=False).done == 0, change
 
 
+def test_longer_sweep_keeps_what_the_archive_holds(tmp_path):
+    """Where the cache is another one, finished samples are those of the archive."""
+    path = experiments.run("toy", output=tmp_path / "results").path
+    before, told = experiments.load("toy", scale="quick"), archive.read_provenance(path)
+    shutil.rmtree(tmp_path / "cache")
+    longer = toy.scale(3, grid={"alpha": (0.1, 0.25, 0.5, 0.75), "form": ("expanded", "exact")})
+    one = toy.experiment(scales={"quick": longer, "paper": toy.scale(5)})
+    said = []
+    done = experiments.run(one, output=tmp_path / "results", say=said.append)
+    assert done.computed == 24 - 12
+    assert "toy: 12 samples taken from the archive" in said
+    there = before.isel(form=slice(None, None, -1))
+    there["done"] = there["done"].astype(bool)
+    assert there.equals(done.dataset.sel(alpha=[0.25, 0.5, 0.75]).isel(sample=slice(2)))
+    again = archive.read_provenance(path)
+    assert again["computed_by_code"] == {digest.of(one, "quick"): 24}
+    assert again["computed_on"] == {archive.processor(): 24}
+    seconds = told["seconds_per_sample"]
+    assert seconds == {name: again["seconds_per_sample"][name] for name in seconds}
+    shutil.rmtree(tmp_path / "cache")
+    fresh = experiments.run(one, output=tmp_path / "results", fresh=True)
+    assert fresh.computed == 24
+    assert fresh.dataset.equals(done.dataset)
+
+
+def test_samples_of_other_code_are_counted_apart(tmp_path, monkeypatch):
+    """They are taken, said to be there, and told from the others in the provenance."""
+    said = []
+    options = {"output": tmp_path / "results", "say": said.append}
+    experiments.run("toy", **options)
+    files = sample_files(tmp_path)
+    for path, code in ((files[0], None), (files[1], "0123456789abcdef")):
+        body = json.loads(path.read_bytes().partition(b"\n")[2])
+        body["code"] = code
+        if code is None:  # as they were written before digests were kept
+            del body["code"]
+        text = json.dumps(body).encode()
+        path.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+    done = experiments.run("toy", **options)
+    assert "toy: 2 samples of those finished were made by other code" in said[-1]
+    told, ours = archive.read_provenance(done.path), digest.of(toy.EXPERIMENT, "quick")
+    assert told["computed_by_code"] == {"0123456789abcdef": 1, ours: 10, "unknown": 1}
+    each = told["code_per_sample"]
+    assert sorted(each.values()).count(ours) == 10
+    assert {"unknown", "0123456789abcdef"} <= set(each.values())
+    shutil.rmtree(tmp_path / "cache")  # from the archive they come back as what they were
+    again = archive.read_provenance(experiments.run("toy", **options).path)
+    assert again["code_per_sample"] == each
+    assert again["computed_by_code"] == told["computed_by_code"]
+
+
 def test_provenance_says_what_may_differ(tmp_path, reference):
     done = experiments.run("toy", "paper", output=tmp_path / "results")
     assert done.path.read_bytes() == reference
@@ -473,6 +525,8 @@ def test_provenance_says_what_may_differ(tmp_path, reference):
     assert told["commit"] is None or re.fullmatch(r"[0-9a-f]{40}", told["commit"])
     assert told["dirty"] in (None, False, True)
     assert sum(told["computed_on"].values()) == sum(told["computed_at_commit"].values()) == 30
+    assert told["computed_by_code"] == {digest.of(toy.EXPERIMENT, "paper"): 30}
+    assert "code_per_sample" not in told
     assert len(told["seconds_per_sample"]) == 30
     assert all(seconds >= 0 for seconds in told["seconds_per_sample"].values())
     for secret in (str(tmp_path), str(ROOT), str(Path.home()) + "/", socket.gethostname()):

@@ -22,10 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from wfmlib.experiments.experiment import DONE, SAMPLE, tasks
-from wfmlib.experiments.samples import write_atomically
+from wfmlib.experiments.samples import Record, write_atomically
 
 VARIABLE = "WFMLIB_RESULTS"  # of the environment: the folder of the archives
 PACKAGES = ("numpy", "scipy", "numba", "wfmlib")
+UNKNOWN = "unknown"  # code, commit or processor of a sample that does not say
 
 
 class DamagedArchiveError(ValueError):
@@ -163,7 +164,8 @@ def _how_seeded(experiment):
 def provenance(experiment, scale, records, failures, digest):
     """Return where an archive comes from: what may differ between two runs.
 
-    No path and no name of a machine is in it.
+    No path and no name of a machine is in it. `computed_by_code` counts samples by the digest of
+    the code that made them; where that was not always the same, `code_per_sample` names each.
 
     Parameters
     ----------
@@ -184,6 +186,12 @@ def provenance(experiment, scale, records, failures, digest):
     done = [one for one in found if one is not None]
     seconds = [one.seconds for one in done]
     commit, dirty = git_state()
+    codes = _counts(one.code for one in done)
+    each = {
+        str(task): one.code or UNKNOWN
+        for task, one in zip(ordered, found, strict=True)
+        if one is not None
+    }
     return {
         "experiment": experiment.name,
         "scale": scale,
@@ -198,6 +206,7 @@ def provenance(experiment, scale, records, failures, digest):
         "commit": commit,
         "dirty": dirty,
         "computed_at_commit": _counts(one.commit for one in done),
+        "computed_by_code": codes,
         "computed_on": _counts(one.processor for one in done),
         "processor": processor(),
         "versions": versions(),
@@ -206,12 +215,12 @@ def provenance(experiment, scale, records, failures, digest):
             str(task): None if one is None else round(one.seconds, 3)
             for task, one in zip(ordered, found, strict=True)
         },
-    }
+    } | ({"code_per_sample": each} if len(codes) > 1 else {})
 
 
 def _counts(values):
     """Return how often each value comes, in a fixed order."""
-    counted = Counter("unknown" if one is None else one for one in values)
+    counted = Counter(UNKNOWN if one is None else one for one in values)
     return {one: counted[one] for one in sorted(counted)}
 
 
@@ -272,6 +281,8 @@ def git_state():
 def write(experiment, scale, records, failures, folder):
     """Write an archive and its provenance.
 
+    What was verified of an archive of the same definition that was there stays noted.
+
     Returns
     -------
     pathlib.Path
@@ -286,10 +297,26 @@ def write(experiment, scale, records, failures, folder):
     data = to_bytes(dataset(experiment, scale, records))
     digest = hashlib.sha256(data).hexdigest()
     origin = provenance(experiment, scale, records, failures, digest)
+    verified = _noted(path, experiment.definition(scale))
     write_atomically(path, data)
-    text = json.dumps(origin, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(provenance_path(path), text.encode())
+    write_provenance(path, origin | ({"verified": verified} if verified else {}))
     return path
+
+
+def _noted(path, definition):
+    """Return what the provenance of an archive of this definition notes as verified."""
+    try:
+        if read(path).attrs.get("definition") == definition:
+            return (read_provenance(path) or {}).get("verified", [])
+    except (OSError, DamagedArchiveError):
+        pass
+    return []
+
+
+def write_provenance(path, told):
+    """Write the provenance of an archive."""
+    text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(provenance_path(path), text.encode())
 
 
 def to_bytes(data):
@@ -343,3 +370,63 @@ def read_provenance(path):
         return json.loads(provenance_path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+
+
+# ------------------------------------------------------------------------------------------------
+# Samples
+# ------------------------------------------------------------------------------------------------
+
+
+def held(data, told, experiment, scale):
+    """Return the samples that an archive holds, of those that the scale asks for.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        The archive. Its grid may be another one: samples are found by their points.
+    told : dict
+        Its provenance.
+    experiment, scale
+        As in `dataset`.
+
+    Returns
+    -------
+    dict of str to Record
+        By the key of their task. What only the counts of the provenance know of a sample is None.
+        Empty where the archive is of another definition.
+    """
+    chosen = experiment.scale(scale)
+    grid = [*chosen.grid]
+    if data.attrs.get("definition") != experiment.definition(scale):
+        return {}
+    if any(name not in data.coords for name in grid):
+        return {}
+    places = {
+        name: {value: place for place, value in enumerate(data[name].values.tolist())}
+        for name in grid
+    }
+    arrays = {name: data[name].values for name in (DONE, *experiment.variables)}
+    records = {}
+    for task in tasks(experiment, scale):
+        place = (*(places[name].get(task.point[name]) for name in grid), task.sample)
+        inside = None not in place and task.sample < data.sizes[SAMPLE]
+        if inside and arrays[DONE][place]:
+            values = {
+                name: arrays[name][place].astype(variable.dtype)
+                for name, variable in experiment.variables.items()
+            }
+            records[task.key] = _held(task, experiment.checked(scale, values), told)
+    return records
+
+
+def _held(task, values, told):
+    """Return the record of a sample of an archive."""
+    only = {
+        name: next(iter(told.get(name, {})), None) if len(told.get(name, {})) == 1 else None
+        for name in ("computed_on", "computed_at_commit", "computed_by_code")
+    }
+    code = told.get("code_per_sample", {}).get(str(task), only["computed_by_code"])
+    seconds = told.get("seconds_per_sample", {}).get(str(task)) or 0.0
+    commit = only["computed_at_commit"]
+    known = (None if one == UNKNOWN else one for one in (commit, code))
+    return Record(values, seconds, only["computed_on"], *known)

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from wfmlib import _validate
-from wfmlib.experiments import archive
+from wfmlib.experiments import archive, digest
 from wfmlib.experiments.experiment import Experiment, Task, tasks
 from wfmlib.experiments.registry import get
 from wfmlib.experiments.samples import DamagedSampleError, Record, Store, check_writable
@@ -143,8 +143,8 @@ def run(
         Folder in which the archive is written; none is written by default. Archives of the quick
         scale are called ``NAME.quick.nc``, so that they never replace one of the papers' scale.
     cache : bool, optional
-        Take samples that were finished before, and keep those that this run finishes; otherwise
-        all are computed here and now.
+        Take samples that were finished before, or that the archive to be written anew holds, and
+        keep those that this run finishes; otherwise all are computed here and now.
     fresh : bool, optional
         Forget the samples that were finished before, and compute all anew.
     compute : bool, optional
@@ -191,6 +191,9 @@ def run(
             for task in wanted:
                 store.forget(task)
         records |= _finished(store, wanted, say)
+        if output is not None and cache and not fresh:
+            records |= _archived(experiment, scale, records, Path(output), say)
+        _tell_of_other_code(experiment, scale, records, say)
         if compute:
             todo = [task for task in wanted if task.key not in records]
         if todo:
@@ -236,6 +239,36 @@ def _finished(store, wanted, say):
     return records
 
 
+def _archived(experiment, scale, records, output, say):
+    """Return the samples that only the archive has which is to be written anew."""
+    path = archive.archive_path(experiment.name, scale, output)
+    try:
+        there = archive.read(path)
+    except (OSError, archive.DamagedArchiveError):
+        return {}
+    held = archive.held(there, archive.read_provenance(path) or {}, experiment, scale)
+    found = {key: one for key, one in held.items() if key not in records}
+    if found:
+        say(f"{experiment.name}: {_count(len(found))} taken from the archive")
+    return found
+
+
+def _tell_of_other_code(experiment, scale, records, say):
+    """Say how many finished samples the code that is here did not make.
+
+    They are taken all the same: a sample may take hours, and most changes of the code leave it as
+    it is. The archive's provenance counts samples by their code, and until `wfm verify` has
+    compared some of them the archive counts as unverified.
+    """
+    code = digest.of(experiment, scale)
+    others = sum(one.code != code for one in records.values())
+    if others:
+        say(
+            f"{experiment.name}: {_count(others)} of those finished were made by other code; "
+            "--fresh computes all anew, `wfm verify` compares some of the archive"
+        )
+
+
 def _compute(store, todo, records, failures, jobs, dask, say, progress):
     """Compute tasks; write each finished sample at once, and add it to `records`."""
     from tqdm import tqdm
@@ -268,8 +301,8 @@ def _compute(store, todo, records, failures, jobs, dask, say, progress):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
-                task, values, seconds, processor = outcome
-                record = Record(values, seconds, processor, commit)
+                task, values, seconds, processor, code = outcome
+                record = Record(values, seconds, processor, commit, code)
                 store.write(task, record)
                 records[task.key] = record
             bar.update()
@@ -308,7 +341,8 @@ def _write_archive(experiment, scale, records, failures, output, say):
 
 
 def _work(task):
-    """Compute a sample: return (task, values, seconds, processor), or a `Failure`."""
+    """Compute a sample: return (task, values, seconds, processor, code), or a `Failure`."""
+    code = digest.of(task.experiment, task.scale)
     start = time.perf_counter()
     try:
         with _one_thread():
@@ -323,7 +357,7 @@ def _work(task):
         place = f"{Path(where.filename).name}, line {where.lineno}"
         text = " ".join(str(error).split()) or "(no message)"
         return Failure(task, type(error).__name__, f"{text} ({place})")
-    return task, values, time.perf_counter() - start, archive.processor()
+    return task, values, time.perf_counter() - start, archive.processor(), code
 
 
 @contextlib.contextmanager

@@ -34,12 +34,16 @@ class Record:
         On what.
     commit : str or None
         The state of the sources that computed it, where known.
+    code : str or None
+        The digest of the code that computed it (`digest.of`), where known: samples that were
+        finished before digests were kept have none.
     """
 
     values: dict
     seconds: float
     processor: str
     commit: str | None
+    code: str | None = None
 
 
 class DamagedSampleError(ValueError):
@@ -90,6 +94,7 @@ class Store:
             "seconds": record.seconds,
             "processor": record.processor,
             "commit": record.commit,
+            "code": record.code,
             "values": {name: value.tolist() for name, value in record.values.items()},
         }
         text = json.dumps(body).encode()
@@ -118,7 +123,8 @@ class Store:
             for name, variable in self.experiment.variables.items()
         }
         checked = self.experiment.checked(self.scale, values)
-        return Record(checked, body["seconds"], body["processor"], body["commit"])
+        told = (body.get(name) for name in ("seconds", "processor", "commit", "code"))
+        return Record(checked, *told)
 
     def forget(self, task):
         """Remove the file of a task."""
