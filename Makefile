@@ -13,16 +13,12 @@ STATIC := WFMLIB_DISPLAY=static
 ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
 # Processes share what there is to test, a file each at a time and in the order given.
 PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
-# The longest page first: at the end of the line it would run alone.
-NBVAL := $(ANSWERS) $(PYTEST) -p tools.nbval_bridge --nbval-lax \
-	--jupyter-cache _build/.jupyter_cache \
-	_build/nbval/scorecard.ipynb _build/nbval
-# The first of these builds the pages, for several minutes; the other process has units to test.
-BUILDING := tests/book/test_api.py
-OTHERS := $(filter-out $(BUILDING),$(wildcard tests/book/test_*.py))
+# Of `make elsewhere`: pages and settings to execute; all of them unless told.
+PAGES :=
+SETTINGS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test unit lab serve students slides pdf bench references lock clean
+.PHONY: help setup book test elsewhere unit lab serve students slides pdf bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' \
@@ -58,14 +54,10 @@ book: $(READY)  ## execute the chapters and build the pages
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
 test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages, browser
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	.venv-cff/bin/cffconvert --validate --infile CITATION.cff
-	$(BIN)/python tools/notebooks.py prepare
-	$(BIN)/ruff check --quiet --config line-length=84 _build/nbval/*.ipynb
-	rm -rf _build/html _build/.doctrees
-	$(NBVAL)
-	$(PYTEST) --doctest-modules $(BUILDING) tests/unit wfmlib tests/browser $(OTHERS)
+	@$(BIN)/python -m tools.check --jobs $(JOBS)
+
+elsewhere: $(READY)  ## execute the chapters as three other processors would, and compare
+	@$(BIN)/python -m tools.elsewhere $(PAGES) --jobs $(JOBS) $(if $(SETTINGS),--settings $(SETTINGS))
 
 unit: $(READY)  ## check the package alone
 	$(PYTEST) --doctest-modules tests/unit wfmlib
@@ -93,7 +85,7 @@ bench: $(READY)  ## measure speed, side by side with SciPy
 
 references: $(READY)  ## execute the chapters and store the outputs of their checked cells
 	$(BIN)/python tools/notebooks.py prepare --without-references
-	$(NBVAL)
+	$(BIN)/python -m tools.validate --jobs $(JOBS)
 	$(BIN)/python tools/notebooks.py references
 
 lock:  ## renew requirements.txt from pyproject.toml (needs uv)

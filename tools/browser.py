@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+NAMES = ("chromium", "chromium-browser", "google-chrome", MACOS)
 MISSING = f"no Chromium on this machine: one of {', '.join(NAMES)} (Debian: apt install chromium)"
 
 

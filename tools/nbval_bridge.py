@@ -1,10 +1,12 @@
 """A pytest plugin: what nbval executed goes into jupyter-cache, and what it compared is counted.
 
 The count is left in a file beside the notebook: several processes may share the notebooks, and
-the tests of the book run after them, in processes of their own.
+the tests of the book run after them, in processes of their own. A notebook whose cells ran, but
+printed something else than what is stored, is kept as well: its failure is told, and the pages are
+built and looked at all the same. What differs goes with the report of the cell.
 
-It leans on three attributes of nbval's cells (`cell`, `options`, `test_outputs`); a test of the
-machinery on a toy notebook fails should they change.
+It leans on three attributes of nbval's cells (`cell`, `options`, `test_outputs`) and on a message;
+a test of the machinery on a toy notebook fails should they change.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import pytest
 from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell
 
+from tools import failures
 from tools.notebooks import compared_file, open_cache
 
 RUNS = pytest.StashKey[dict]()
@@ -29,7 +32,7 @@ class Run:
         self.notebook = copy.deepcopy(notebook)
         self.code = [cell for cell in self.notebook.cells if cell.cell_type == "code"]
         self.seconds = 0.0
-        self.passed = 0
+        self.executed = 0
         self.compared = 0
 
 
@@ -51,18 +54,33 @@ def pytest_runtest_makereport(item, call):
         runs = item.config.stash[RUNS]
         run = runs.setdefault(item.path.stem, Run(item.parent.nb))
         run.seconds += call.duration
-        if report.passed:
-            run.passed += 1
+        differs = report.failed and str(call.excinfo.value) == "Cell outputs differ"
+        if report.failed:
+            report.user_properties.append((failures.CELL, story(item, call, differs)))
+        if report.passed or differs:
+            run.executed += 1
             run.compared += bool(item.options["check"] and item.cell.execution_count is not None)
             cell = run.code[item.cell_num]
             cell.outputs = [nbformat.from_dict(output) for output in item.test_outputs]
             cell.execution_count = item.cell_num + 1
             cache = item.config.getoption("jupyter_cache")
-            if run.passed == len(run.code):
+            if run.executed == len(run.code):
                 compared_file(item.path).write_text(f"{run.compared}\n")
                 if cache:
                     store(run, item.path, cache)
     return report
+
+
+def story(item: IPyNbCell, call: pytest.CallInfo, differs: bool) -> dict:
+    """Return what a reader wants to know of a cell that failed."""
+    if differs:
+        stored, found = failures.text(item.cell.outputs), failures.text(item.test_outputs)
+        told = failures.differing_lines(stored, found)
+    else:
+        errors = [one for one in item.test_outputs or () if one.output_type == "error"]
+        told = [f"{one.ename}: {one.evalue}" for one in errors] or [str(call.excinfo.value)]
+    first = next(iter(item.cell.source.splitlines()), "")
+    return {"page": item.path.stem, "number": item.cell_num, "source": first, "differs": told}
 
 
 def store(run: Run, path: Path, folder: Path) -> None:

@@ -92,15 +92,33 @@ def prepare(with_references: bool) -> None:
     forget_stale()
     with open_cache(CACHE) as cache:
         cache.db.connect().close()  # now: of two processes that make it at once, one would fail
-    shutil.rmtree(NOTEBOOKS, ignore_errors=True)
-    NOTEBOOKS.mkdir(parents=True)
-    for chapter in chapters():
-        notebook = read(chapter)
-        if with_references:
-            stored = REFERENCES / f"{chapter.stem}.json"
-            references = json.loads(stored.read_text()) if stored.exists() else []
-            insert_references(notebook, references, chapter.name)
-        nbformat.write(notebook, NOTEBOOKS / f"{chapter.stem}.ipynb")
+    write_notebooks(chapters(), NOTEBOOKS, REFERENCES if with_references else None)
+
+
+def write_notebooks(pages: list[Path], folder: Path, references: Path | None) -> None:
+    """Write one notebook a page into a folder that holds nothing else afterwards.
+
+    Raises
+    ------
+    SystemExit
+        At the end, if references of some pages are not those of their cells: these pages are
+        written without, and the others are as they should be.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    refused = []
+    for page in pages:
+        notebook = read(page)
+        if references is not None:
+            stored = references / f"{page.stem}.json"
+            entries = json.loads(stored.read_text()) if stored.exists() else []
+            try:
+                insert_references(notebook, entries, page.name)
+            except SystemExit as why:
+                refused.append(str(why))
+        nbformat.write(notebook, folder / f"{page.stem}.ipynb")
+    if refused:
+        raise SystemExit("\n".join(refused))
 
 
 def forget_stale() -> None:

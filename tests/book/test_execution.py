@@ -21,10 +21,14 @@ def test_every_reference_was_compared(chapter):
     assert len(stored) == len(notebooks.checked_cells(notebooks.read(chapter)))
 
 
-def test_build_executes_nothing(build_log):
+def test_the_book_builds_without_warnings(built):
+    assert built.returncode == 0, built.stdout[-6000:]
+
+
+def test_build_executes_nothing(built):
     """Every chapter of the pages comes from the execution that nbval checked."""
-    assert len(re.findall("Using cached notebook", build_log)) == len(notebooks.chapters())
-    assert "Executing notebook" not in build_log
+    assert len(re.findall("Using cached notebook", built.stdout)) == len(notebooks.chapters())
+    assert "Executing notebook" not in built.stdout
 
 
 @pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tools import notebooks
+from tools import failures, notebooks
 
 CHAPTER = """\
 ---
@@ -55,6 +56,7 @@ class Toy:
             notebooks.insert_references(notebook, references, "toy.md")
         nbformat.write(notebook, self.folder / "toy.ipynb")
         command = [sys.executable, "-B", "-m", "pytest", "-p", "tools.nbval_bridge"]
+        command += ["-p", "tools.failures", "--failures", self.folder / "failures.json"]
         command += ["--nbval-lax", "--jupyter-cache", self.cache, self.folder / "toy.ipynb"]
         return subprocess.run(
             command,
@@ -106,6 +108,28 @@ def test_edit_of_a_number_turns_the_run_red(toy, references):
     assert "1 failed, 1 passed" in done.stdout
     assert "42.000" in done.stdout
     assert "42.200" in done.stdout
+    assert failures.lines(failures.read(toy.folder / "failures.json")) == [
+        'toy, cell 1: print(f"{2 * toy.number:.3f}")',
+        "    - 42.000",
+        "    + 42.200",
+    ]
+    assert toy.compared() == 1, "a cell that differs was compared, too"
+    printed = toy.executed().cells[-1].outputs[0].text
+    assert printed == "42.200\n", "what ran to its end is what the pages show"
+
+
+def test_a_cell_that_raises_is_told_and_its_page_is_not_kept(toy, references):
+    toy.set_number("None")
+    shutil.rmtree(toy.cache)
+    try:
+        done = toy.run(references)
+    finally:
+        toy.set_number(21.0)
+    assert done.returncode == 1
+    (_, told) = failures.lines(failures.read(toy.folder / "failures.json"))
+    assert told.startswith("    TypeError: unsupported operand")
+    with pytest.raises(KeyError):
+        toy.executed()
 
 
 def test_cell_without_reference_is_refused(toy):
