@@ -112,7 +112,7 @@ def check(parts: dict[str, Callable[[int], list[str]]], jobs: int) -> list[Outco
     """Run parts one after the other, whatever comes of each."""
     outcomes = []
     for name, part in parts.items():
-        print(f"\n==== {name}: {part.__doc__}", flush=True)
+        print(f"\n==== {name}", flush=True)
         began = time.perf_counter()
         try:
             said = part(jobs)
