@@ -35,6 +35,18 @@ def sample(settings, point, seed):
     }
 
 
+def chaotic(settings, point, seed):
+    """Return a number whose path another order of sums, in the file ``order``, sends elsewhere.
+
+    The file ``shift`` moves its law, as wrong code would.
+    """
+    told = Path(os.environ["WFMLIB_TOY"])
+    order = int((told / "order").read_text()) if (told / "order").exists() else 0
+    shift = float((told / "shift").read_text()) if (told / "shift").exists() else 0.0
+    rng = np.random.default_rng([order, *seed.generate_state(4).tolist()])
+    return {"mean": rng.normal() + shift}
+
+
 def threads(settings, point, seed):
     """Return how many threads a kernel of this process may use."""
     import numba

@@ -12,12 +12,12 @@ import sys
 import textwrap
 
 import wfmlib
-from wfmlib.commands import claims, data, listing, run, show
+from wfmlib.commands import claims, data, listing, run, show, verify
 from wfmlib.commands._table import WIDTH
 
 __all__ = ["WIDTH", "main"]
 
-COMMANDS = (claims, listing, run, show, data)
+COMMANDS = (claims, listing, run, verify, show, data)
 
 
 def main(argv=None):
@@ -63,6 +63,7 @@ def _parser():
               wfm claims --chapter 1   the same for one chapter
               wfm list                 the experiments, and which archives are there
               wfm run NAME --jobs 2    compute one, in two processes
+              wfm verify NAME          compare samples of its archive with new ones
               wfm data list            the image data, and where the files are
               wfm claims --help        more about a command"""
         ),

@@ -45,7 +45,7 @@ def test_without_a_command_it_helps(capsys):
     assert "claims" in out
 
 
-COMMANDS = ("claims", "data", "list", "run", "show")
+COMMANDS = ("claims", "data", "list", "run", "show", "verify")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -202,7 +202,7 @@ def test_run_list_and_show(capsys, archives):
     assert run(capsys, "run", "toy", "--fresh", "--collect")[0] == 2
 
     status, out, _ = run(capsys, "list", "--chapter", "7")
-    assert (status, row(out)[-1]) == (0, "complete")
+    assert (status, row(out)[-2:]) == (0, ["complete", "made"])
     status, out, err = run(capsys, "list", "--chapter", "8")
     assert (status, out, err) == (0, "", "no experiments\n")
 
@@ -245,7 +245,7 @@ def test_run_with_samples_that_fail(capsys, archives, tmp_path):
     assert said in err
     assert "the same command computes them again" in err
     _, out, _ = run(capsys, "list", "--folder", "other")
-    assert row(out)[-1] == "25 of 30"
+    assert row(out)[-2:] == ["25 of 30", "made"]
     _, out, _ = run(capsys, "show", "toy", "--folder", "other")
     assert "failed    5 RuntimeError" in out
     assert re.search(r"^0\.75 +exact +0 +- +- +- +-$", out, re.M)
@@ -274,7 +274,7 @@ def test_archive_of_another_definition_and_damaged_ones(capsys, archives, monkey
     with monkeypatch.context() as patch:
         patch.setattr(toy, "EXPERIMENT", toy.experiment(scales=more))
         _, out, _ = run(capsys, "list")
-        assert row(out)[-1] == "30 of 60"
+        assert row(out)[-2] == "30 of 60"
     (archives / "toy.nc").write_bytes(b"CDF")
     _, out, _ = run(capsys, "list")
     assert row(out)[-1] == "damaged"
@@ -282,7 +282,7 @@ def test_archive_of_another_definition_and_damaged_ones(capsys, archives, monkey
     assert (status, out) == (1, "")
     assert re.match(r"wfm show: .*toy\.nc is damaged", err)
     status, _, _ = run(capsys, "run", "toy", "--scale", "paper")  # makes it anew
-    assert (status, row(run(capsys, "list")[1])[-1]) == (0, "complete")
+    assert (status, row(run(capsys, "list")[1])[-2]) == (0, "complete")
 
 
 def test_run_where_nothing_can_be_written(capsys, archives, tmp_path, monkeypatch):

@@ -16,8 +16,8 @@ def add(commands):
         help="list the experiments and their archives",
         description=textwrap.dedent(
             """\
-            List the experiments: chapter, source, samples at each scale, and how complete the
-            archive at the scale of the papers is.
+            List the experiments: chapter, source, samples at each scale, how complete the archive
+            at the scale of the papers is, and whether the code that is here made or verified it.
 
             Archives are looked for in the folder that WFMLIB_RESULTS names, else in book/results
             of the current folder or of one above it."""
@@ -30,7 +30,9 @@ def add(commands):
               wfm list --folder results  with the archives of another folder
 
             archive: `complete`, `40 of 200` (samples), `of another definition` (what is swept or
-            set has changed since: run it anew), `damaged`, or `none`."""
+            set has changed since: run it anew), `damaged`, or `none`.
+            code: `made` (all samples, by the code that is here), `verified` (the others agree with
+            new ones, see `wfm verify`), `differs` (they do not), or `unverified`."""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,11 +53,12 @@ def _run(args):
         print("no experiments", file=sys.stderr)
         return 0
     chosen.sort(key=lambda one: (one.chapter, one.name))
-    rows = [("experiment", "chapter", "source", "quick", "paper", "archive")]
+    rows = [("experiment", "chapter", "source", "quick", "paper", "archive", "code")]
     for one in chosen:
         counts = [str(one.scale(scale).wanted) for scale in ("quick", "paper")]
-        source = textwrap.shorten(one.source, 36, placeholder=" ...")
-        rows.append((one.name, str(one.chapter), source, *counts, _state(one, folder)))
+        source = textwrap.shorten(one.source, 28, placeholder=" ...")
+        code = experiments.state(one.name, folder)
+        rows.append((one.name, str(one.chapter), source, *counts, _state(one, folder), code))
     print("\n".join(table(rows, right=(1, 3, 4))))
     return 0
 

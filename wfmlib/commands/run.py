@@ -22,8 +22,9 @@ def add(commands):
 
             Each finished sample is kept at once in the user's cache, so a run may be stopped
             (Ctrl-C) and continued with the same command; the archive is the same, bit for bit, as
-            that of a run in one go, on however many workers. A sample that fails does not stop the
-            others: the archive is then written without it and says so.
+            that of a run in one go, on however many workers. Samples that the archive to be
+            written holds already are taken from it; --fresh computes all anew. A sample that fails
+            does not stop the others: the archive is then written without it and says so.
 
             The archive NAME.nc, and NAME.provenance.json, go to the folder given by --output, else
             by WFMLIB_RESULTS, else to book/results of the current folder or of one above it. At

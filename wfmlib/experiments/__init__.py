@@ -16,12 +16,21 @@ from wfmlib.experiments.archive import (
     read_provenance,
     results_folder,
 )
-from wfmlib.experiments.experiment import Axis, Experiment, Scale, Task, Variable, tasks
+from wfmlib.experiments.experiment import (
+    Agreement,
+    Axis,
+    Experiment,
+    Scale,
+    Task,
+    Variable,
+    tasks,
+)
 from wfmlib.experiments.registry import MODULES, get, names
 from wfmlib.experiments.runner import Failure, Run, RunError, RunInterrupted, run
 
 __all__ = [
     "MODULES",
+    "Agreement",
     "ArchiveError",
     "Axis",
     "DamagedArchiveError",
@@ -42,7 +51,9 @@ __all__ = [
     "read_provenance",
     "results_folder",
     "run",
+    "state",
     "tasks",
+    "verify",
 ]
 
 
@@ -84,6 +95,42 @@ def load(name, folder=None, *, scale="paper"):
     if not path.exists():
         raise FileNotFoundError(f"there is no archive {path}: {make}")
     return read(path)
+
+
+def verify(name, folder=None, **options):
+    """Compare samples of an archive with new ones: `verification.verify`."""
+    from wfmlib.experiments import verification  # late: it needs SciPy
+
+    return verification.verify(name, folder, **options)
+
+
+def state(name, folder=None, *, scale="paper"):
+    """Say what the archive of an experiment is to the code that is here.
+
+    Parameters
+    ----------
+    name, folder, scale
+        As for `load`.
+
+    Returns
+    -------
+    str
+        ``"made"``, ``"verified"``, ``"differs"`` or ``"unverified"``, as `verification.state` has
+        it; empty where there is no archive of the experiment as it is defined.
+    """
+    from wfmlib.experiments import verification
+
+    experiment = get(name)
+    folder = results_folder() if folder is None else folder
+    try:
+        data = load(name, folder, scale=scale)
+    except (OSError, DamagedArchiveError):
+        return ""
+    if data.attrs.get("definition") != experiment.definition(scale):
+        return ""
+    return verification.state(
+        read_provenance(archive_path(name, scale, folder)), experiment, scale
+    )
 
 
 class ArchiveError(Exception):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import patterns
-from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.experiments.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.annealing import simulated_annealing
 from wfmlib.learning.replicated_annealing import replicated_annealing
 
@@ -29,6 +29,7 @@ SETTINGS = {
     "replicated_beta": (0.5, 3.0),
     "overlap": 0.998,
     "tolerance": 0.02,
+    "ramp": 1.0,
     "gain": 2.0,
 }
 LOSSES = ("errors", "cross-entropy", "replicated")
@@ -46,7 +47,7 @@ def sample(settings, point, seed):
             replicas=settings["replicas"],
             overlap=settings["overlap"],
             tolerance=settings["tolerance"],
-            ramp=1.0,
+            ramp=settings["ramp"],
             gain=settings["gain"],
             seed=moves_seed,
             **(common | {"beta": settings["replicated_beta"]}),
@@ -98,6 +99,7 @@ EXPERIMENT = Experiment(
         "loss": Axis("1", "what is annealed"),
     },
     sample=sample,
+    agreement=Agreement(rtol=1e-9, why="energies are whole numbers, and only means are rounded"),
     seed=1908,
     paired=True,
 )

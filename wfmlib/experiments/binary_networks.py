@@ -20,6 +20,7 @@ from itertools import combinations
 import numpy as np
 
 from wfmlib import datasets, landscape, patterns
+from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.learning.binary_sgd import binary_sgd
 from wfmlib.networks.binary_mlp import BinaryMLP
@@ -231,6 +232,7 @@ EXPERIMENT = Experiment(
     variables=VARIABLES,
     axes=AXES,
     sample=sample,
+    agreement=AGREEMENT,
     seed=2107,
     paired=True,
 )

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from wfmlib import learning
+from wfmlib.experiments.experiment import Agreement
+from wfmlib.learning.schedules import FAST, SLOW, Schedule
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import Spherical
 
 ALGORITHMS = ("fBP", "eLAL", "ceSGD slow", "ceSGD fast", "LAL")  # from wide to narrow, says P1
 
+# P1's values for random patterns, App. E and D: what the functions of `learning` are told. The
+# limits of epochs and of sweeps are ours.
+RECIPES = {
+    "fBP": {"form": "exact", "replicas": 10, "max_sweeps": 200, "tolerance": 1e-4},
+    "eLAL": {
+        "replicas": 20,
+        "eta": 1e-2,
+        "coupling": 0.5,
+        "growth": 1e-4,
+        "batch": 100,
+        "max_epochs": 20_000,
+    },
+    "ceSGD slow": {"schedule": asdict(SLOW), "max_epochs": 20_000},
+    "ceSGD fast": {"schedule": asdict(FAST), "max_epochs": 20_000},
+    "LAL": {"eta": 5e-3, "batch": 100, "max_epochs": 20_000},
+}
 
-def solve(algorithm, xi, sigma, units, seed, *, tree=True, max_epochs=20_000, **options):
-    """Run one of the algorithms with P1's parameters for random patterns.
+# Of what the weights found by an algorithm are measured to.
+AGREEMENT = Agreement(
+    rtol=1e-5,
+    atol=1e-7,
+    why="a correction follows the sign of a sum: in another rounding training takes another path",
+    chaotic=True,
+)
+
+
+def solve(algorithm, xi, sigma, units, seed, *, tree=True, **recipe):
+    """Run one of the algorithms.
 
     Parameters
     ----------
@@ -18,28 +47,24 @@ def solve(algorithm, xi, sigma, units, seed, *, tree=True, max_epochs=20_000, **
         One of `ALGORITHMS`.
     xi, sigma, units, seed, tree
         As for the functions of `learning`.
-    max_epochs : int, optional
-        Where all but fBP give up.
-    **options
-        What else the function of `learning` is told.
+    **recipe
+        What else the function of `learning` is told; a schedule also as a dict of its values.
 
     Returns
     -------
     Solution or None
         None where the algorithm broke off: a message or a loss that was not a number.
     """
-    options |= {"units": units, "tree": tree, "seed": seed}
+    if isinstance(recipe.get("schedule"), dict):
+        recipe["schedule"] = Schedule(**recipe["schedule"])
+    options = {"units": units, "tree": tree, "seed": seed} | recipe
     try:
         if algorithm == "fBP":
-            defaults = {"replicas": 10, "max_sweeps": 200, "tolerance": 1e-4}
-            options = defaults | options | {"weights": Spherical()}
-            return learning.focusing_bp(xi, sigma, **options)
-        options["max_epochs"] = max_epochs
+            return learning.focusing_bp(xi, sigma, weights=Spherical(), **options)
         if algorithm == "LAL":
             return learning.least_action(xi, sigma, **options)
         if algorithm == "eLAL":
             return learning.entropic_least_action(xi, sigma, **options)
-        schedule = algorithm.removeprefix("ceSGD ")
-        return learning.cross_entropy_sgd(xi, sigma, **({"schedule": schedule} | options))
+        return learning.cross_entropy_sgd(xi, sigma, **options)
     except NotConverged:
         return None

@@ -9,7 +9,7 @@ went on.
 from __future__ import annotations
 
 from wfmlib import patterns
-from wfmlib.experiments.committee_algorithms import ALGORITHMS, solve
+from wfmlib.experiments.committee_algorithms import AGREEMENT, ALGORITHMS, RECIPES, solve
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 
 # Where they give up. The first is some hundred times, eLAL's three times, what load 1 takes; the
@@ -23,11 +23,21 @@ LIMITS = {
     "ceSGD slow": 16_000,
 }
 STEPS = {
-    "LAL, third of a step": {"eta": 5e-3 / 3},
-    "eLAL, third of a step": {"eta": 1e-2 / 3},
+    f"{name}, third of a step": RECIPES[name] | {"eta": RECIPES[name]["eta"] / 3}
+    for name in ("LAL", "eLAL")
 }
-OPTIONS = {"fBP": {"form": "expanded", "stop_at_solution": True}} | STEPS
-SETTINGS = {"N": 999, "units": 9}
+FOCUSING = {"fBP": RECIPES["fBP"] | {"form": "expanded", "stop_at_solution": True}}
+LIMITED = {
+    name: recipe | {"max_epochs": LIMITS[name]}
+    for name, recipe in (RECIPES | STEPS).items()
+    if name in LIMITS
+}
+SETTINGS = {"N": 999, "units": 9, "recipes": FOCUSING | LIMITED}
+QUICK = {
+    "N": 99,
+    "units": 3,
+    "recipes": {name: LIMITED[name] | {"max_epochs": 500} for name in ALGORITHMS[1:]},
+}
 
 
 def sample(settings, point, seed):
@@ -35,10 +45,8 @@ def sample(settings, point, seed):
     patterns_seed, algorithm_seed = seed.spawn(2)
     N, algorithm = settings["N"], point["algorithm"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, patterns_seed)
-    options = OPTIONS.get(algorithm, {})
-    limit = min(LIMITS.get(algorithm, 1), settings["max_epochs"])
-    name = algorithm.partition(",")[0]
-    found = solve(name, xi, sigma, settings["units"], algorithm_seed, max_epochs=limit, **options)
+    name, recipe = algorithm.partition(",")[0], settings["recipes"][algorithm]
+    found = solve(name, xi, sigma, settings["units"], algorithm_seed, **recipe)
     if found is None:
         return {"solved": False, "errors": -1, "fewest": -1, "epochs": -1}
     fewest = min(int(min(found.history["errors"])), found.errors)
@@ -59,12 +67,12 @@ EXPERIMENT = Experiment(
         "quick": Scale(
             grid={"alpha": (0.5, 1.0), "algorithm": ALGORITHMS[1:]},
             samples=2,
-            settings=SETTINGS | {"N": 99, "units": 3, "max_epochs": 500},
+            settings=QUICK,
         ),
         "paper": Scale(
             grid={"alpha": (1.4, 1.6, 1.8, 2.0, 2.2), "algorithm": (*ALGORITHMS, *STEPS)},
             samples=10,
-            settings=SETTINGS | {"max_epochs": 16_000},
+            settings=SETTINGS,
         ),
     },
     variables={
@@ -82,6 +90,7 @@ EXPERIMENT = Experiment(
         "algorithm": Axis("1", "name of the algorithm"),
     },
     sample=sample,
+    agreement=AGREEMENT,
     seed=1903,
     paired=True,
 )

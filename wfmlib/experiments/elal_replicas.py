@@ -8,10 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import landscape, learning, patterns
+from wfmlib.experiments.committee_algorithms import AGREEMENT, RECIPES
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, curve, no_curve
-from wfmlib.experiments.tree_minima import BETAS, COUPLINGS, SEED, SETTINGS
+from wfmlib.experiments.tree_minima import BETAS, COUPLINGS, SEED, TASK
 
+RECIPE = {name: value for name, value in RECIPES["eLAL"].items() if name != "replicas"}
+SETTINGS = TASK | {"recipe": RECIPE | {"max_epochs": 10_000}}
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the centre", dtype="int32"),
     "collapsed": Variable("1", "whether the replicas became one", dtype="bool"),
@@ -30,6 +33,7 @@ def sample(settings, point, seed):
         units=settings["units"],
         replicas=point["replicas"],
         seed=algorithm_seed,
+        **settings["recipe"],
     )
     ended = {"errors": found.errors, "collapsed": found.converged, "epochs": found.epochs}
     if found.errors > 0:
@@ -67,6 +71,7 @@ EXPERIMENT = Experiment(
         "beta": Axis("1", "sharpness of the smooth units"),
     },
     sample=sample,
+    agreement=AGREEMENT,
     seed=SEED,
     paired=True,
 )

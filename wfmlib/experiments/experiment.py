@@ -71,6 +71,43 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How far a sample may be from the archived one if it is computed anew from the same seed.
+
+    Whole numbers, flags and the places of NaN must be equal. A sample whose path is chaotic need
+    not be close: such samples are compared by their distribution.
+
+    Attributes
+    ----------
+    rtol, atol : float
+        A number may differ by ``atol + rtol |archived|``; both 0: bit for bit.
+    why : str
+        Where the tolerance comes from and, where paths may be chaotic, why.
+    chaotic : bool or callable
+        Whether paths are chaotic: all of them, or those of the archived samples for whose values,
+        a dict of arrays, this function of a module is true.
+    """
+
+    rtol: float = 0.0
+    atol: float = 0.0
+    why: str = "the arithmetic is fixed"
+    chaotic: bool | Callable = False
+
+    def __post_init__(self):
+        for name in ("rtol", "atol"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, float) or not value >= 0.0:
+                raise ValueError(f"{name} must be a float >= 0, got {value!r}")
+        _text("why", self.why)
+        if not isinstance(self.chaotic, bool):
+            _check_function("chaotic", self.chaotic)
+
+    def is_chaotic(self, values):
+        """Say whether the path of an archived sample with these values was chaotic."""
+        return bool(self.chaotic(values)) if callable(self.chaotic) else self.chaotic
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scale:
     """How large an experiment is run.
 
@@ -152,8 +189,10 @@ class Experiment:
         Whether the points of the grid share their seeds, sample by sample: the same patterns for
         every algorithm. Otherwise each point has its own.
     version : int
-        To be raised by hand when `sample` changes what it yields: what was computed by an older
-        version is then computed anew.
+        To be raised by hand when `sample` comes to mean something else: what was computed by an
+        older version is then worth nothing. Other changes of the code are noticed by `digest.of`.
+    agreement : Agreement
+        How close a sample must come to the archived one when it is verified.
     """
 
     name: str
@@ -167,6 +206,7 @@ class Experiment:
     seed: int = 0
     paired: bool = False
     version: int = 1
+    agreement: Agreement = field(default_factory=Agreement)
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not re.fullmatch(
@@ -187,10 +227,12 @@ class Experiment:
         if not self.variables:
             raise ValueError("variables must name what a sample yields, got none")
         _members("axes", self.axes, Axis)
+        if not isinstance(self.agreement, Agreement):
+            raise ValueError(f"agreement must be Agreement(...), got {self.agreement!r}")
         for name in ("scales", "variables", "axes"):
             object.__setattr__(self, name, dict(getattr(self, name)))
         self._check_names()
-        _check_sample(self.sample)
+        _check_function("sample", self.sample)
 
     def _check_names(self):
         """Refuse dimensions that no scale has, and names that stand for two things."""
@@ -430,14 +472,14 @@ def _setting(name, value):
         ) from None
 
 
-def _check_sample(sample):
-    if not callable(sample):
-        raise ValueError(f"sample must be a function, got {sample!r}")
+def _check_function(name, value):
+    if not callable(value):
+        raise ValueError(f"{name} must be a function, got {value!r}")
     try:
-        pickle.dumps(sample)
+        pickle.dumps(value)
     except Exception as error:
         raise ValueError(
-            f"sample must be a function of a module, which other processes can import: {error}"
+            f"{name} must be a function of a module, which other processes can import: {error}"
         ) from None
 
 

@@ -7,7 +7,7 @@ with the latter.
 from __future__ import annotations
 
 from wfmlib.experiments.experiment import Experiment, Scale
-from wfmlib.experiments.focusing import AXES, OUTCOME, focus, outcome
+from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, focus, outcome
 
 SETTINGS = {
     "N": 999,
@@ -16,12 +16,14 @@ SETTINGS = {
     "replicas": 10,
     "max_sweeps": 200,
     "tolerance": 1e-4,
+    "stop_at_solution": True,
 }
 
 
 def sample(settings, point, seed):
     """Return how one run ended, stopped at the first step with a solution."""
-    *_, found = focus(settings, point["alpha"], seed, form=point["form"], stop_at_solution=True)
+    stop = settings["stop_at_solution"]
+    *_, found = focus(settings, point["alpha"], seed, form=point["form"], stop_at_solution=stop)
     return outcome(found)
 
 
@@ -45,6 +47,7 @@ EXPERIMENT = Experiment(
     variables=OUTCOME,
     axes={"alpha": AXES["alpha"]},
     sample=sample,
+    agreement=AGREEMENT,
     seed=2019,
     paired=True,
 )

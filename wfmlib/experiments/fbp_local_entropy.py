@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.experiments.experiment import Experiment, Scale
-from wfmlib.experiments.focusing import AXES, CURVE, OUTCOME, curve, focus, no_curve, outcome
+from wfmlib.experiments.focusing import (
+    AGREEMENT,
+    AXES,
+    CURVE,
+    OUTCOME,
+    curve,
+    focus,
+    no_curve,
+    outcome,
+)
 
 SETTINGS = {
     "N": 999,
     "units": 9,
     "weights": "spherical",
+    "form": "exact",
     "replicas": 10,
     "max_sweeps": 200,
     "tolerance": 1e-4,
@@ -19,7 +29,7 @@ SETTINGS = {
 
 def sample(settings, point, seed):
     """Return how one run ended, and the local entropy around its solution."""
-    xi, sigma, found = focus(settings, point["alpha"], seed)
+    xi, sigma, found = focus(settings, point["alpha"], seed, form=settings["form"])
     around = (
         curve(settings, found.weights, xi, sigma)
         if found is not None and found.errors == 0
@@ -50,5 +60,6 @@ EXPERIMENT = Experiment(
     variables=OUTCOME | CURVE,
     axes=AXES,
     sample=sample,
+    agreement=AGREEMENT,
     seed=2020,
 )

@@ -9,13 +9,23 @@ import numpy as np
 
 from wfmlib import networks
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
-from wfmlib.experiments.focusing import AXES, CURVE, OUTCOME, curve, focus, no_curve, outcome
+from wfmlib.experiments.focusing import (
+    AGREEMENT,
+    AXES,
+    CURVE,
+    OUTCOME,
+    curve,
+    focus,
+    no_curve,
+    outcome,
+)
 from wfmlib.learning import atanh_steps
 
 SETTINGS = {
     "N": 2001,
     "units": 1,
     "weights": "binary",
+    "form": "exact",
     "replicas": 20,
     "max_sweeps": 200,
     "tolerance": 1e-4,
@@ -26,7 +36,7 @@ WIDTH = 0.1
 
 def sample(settings, point, seed):
     """Return how one run ended, the local entropy around its solution, and its stabilities."""
-    xi, sigma, found = focus(settings, point["alpha"], seed)
+    xi, sigma, found = focus(settings, point["alpha"], seed, form=settings["form"])
     if found is None or found.errors:
         missing = np.full(len(settings["stability"]), np.nan)
         return outcome(found) | no_curve(settings) | {"density": missing}
@@ -64,5 +74,6 @@ EXPERIMENT = Experiment(
     | {"density": Variable("1", "share of the patterns per unit of stability", ("stability",))},
     axes=AXES | {"stability": Axis("1", "stability")},
     sample=sample,
+    agreement=AGREEMENT,
     seed=2021,
 )

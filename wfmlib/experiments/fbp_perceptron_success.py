@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wfmlib.experiments.experiment import Axis, Experiment, Scale
-from wfmlib.experiments.focusing import AXES, OUTCOME, focus, outcome
+from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, focus, outcome
 
 SETTINGS = {
     "units": 1,
@@ -12,6 +12,7 @@ SETTINGS = {
     "max_sweeps": 200,
     "tolerance": 1e-4,
     "form": "expanded",
+    "stop_at_solution": True,
 }
 
 
@@ -22,7 +23,7 @@ def sample(settings, point, seed):
         point["alpha"],
         seed,
         form=settings["form"],
-        stop_at_solution=True,
+        stop_at_solution=settings["stop_at_solution"],
     )
     return outcome(found)
 
@@ -47,5 +48,6 @@ EXPERIMENT = Experiment(
     variables=OUTCOME,
     axes={"alpha": AXES["alpha"], "N": Axis("1", "number of weights")},
     sample=sample,
+    agreement=AGREEMENT,
     seed=2022,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import landscape, learning, patterns
-from wfmlib.experiments.experiment import Axis, Variable
+from wfmlib.experiments.experiment import Agreement, Axis, Variable
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import Binary, Spherical
 
@@ -28,6 +28,19 @@ AXES = {
     "alpha": Axis("1", "load P / N"),
     "coupling": Axis("1", "strength of the pull towards the solution"),
 }
+
+
+def unsettled(values):
+    """Say whether messages did not settle in a step: roundings then grow to differences."""
+    return bool(values["unsettled"] != 0)
+
+
+AGREEMENT = Agreement(
+    rtol=1e-5,
+    atol=1e-7,
+    why="settled messages forget roundings up to their tolerance; unsettled ones amplify them",
+    chaotic=unsettled,
+)
 
 
 def focus(settings, alpha, seed, **options):

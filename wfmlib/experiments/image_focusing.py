@@ -10,8 +10,8 @@ import numpy as np
 
 from wfmlib import learning, networks
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
-from wfmlib.experiments.focusing import OUTCOME, outcome
-from wfmlib.experiments.image_task import DATA, QUICK, SEED, SETTINGS, task
+from wfmlib.experiments.focusing import AGREEMENT, OUTCOME, outcome
+from wfmlib.experiments.image_task import DATA, QUICK_TASK, SEED, TASK, task
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import Spherical
 
@@ -32,7 +32,7 @@ def sample(settings, point, seed):
             units=settings["units"],
             tree=False,
             weights=Spherical(),
-            form="expanded",
+            form=settings["form"],
             replicas=settings["replicas"],
             damping=point["damping"],
             max_sweeps=settings["max_sweeps"],
@@ -54,7 +54,7 @@ def sample(settings, point, seed):
     }
 
 
-MESSAGES = {"replicas": 10, "tolerance": 1e-4, "max_sweeps": 200}
+MESSAGES = {"form": "expanded", "replicas": 10, "tolerance": 1e-4, "max_sweeps": 200}
 EXPERIMENT = Experiment(
     name="image-focusing",
     title="Focusing BP on two classes of Fashion-MNIST: whether messages settle",
@@ -64,13 +64,13 @@ EXPERIMENT = Experiment(
         "quick": Scale(
             grid={"data": DATA, "damping": (0.5,)},
             samples=2,
-            settings=QUICK | MESSAGES | {"max_sweeps": 20},
+            settings=QUICK_TASK | MESSAGES | {"max_sweeps": 20},
             coordinates={"step": range(30)},
         ),
         "paper": Scale(
             grid={"data": DATA, "damping": (0.5, 0.9)},
             samples=3,
-            settings=SETTINGS | MESSAGES,
+            settings=TASK | MESSAGES,
             coordinates={"step": range(30)},
         ),
     },
@@ -81,6 +81,7 @@ EXPERIMENT = Experiment(
         "step": Axis("1", "step of the protocol"),
     },
     sample=sample,
+    agreement=AGREEMENT,
     seed=SEED,
     paired=True,
 )

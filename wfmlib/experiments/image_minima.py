@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import landscape, networks
+from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.image_task import ALGORITHMS, DATA, QUICK, SEED, SETTINGS, ended, solve
 
@@ -111,6 +112,7 @@ EXPERIMENT = Experiment(
         "noise": Axis("1", "share of the pixels that are drawn anew"),
     },
     sample=sample,
+    agreement=AGREEMENT,
     seed=SEED,
     paired=True,
 )

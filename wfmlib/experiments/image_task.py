@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import lru_cache
 
 import numpy as np
@@ -14,28 +15,34 @@ from wfmlib.learning.schedules import FAST_IMAGES, SLOW_IMAGES
 DATA = ("original", "shuffled")
 ALGORITHMS = ("eLAL", "ceSGD slow", "ceSGD fast", "LAL")
 SEED = 2020
+
+# P1, App. E (Fashion-MNIST), and App. F for what eLAL is told of shuffled pixels.
+RECIPES = {
+    "eLAL": {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3, "replicas": 20, "batch": 100},
+    "ceSGD slow": {"schedule": asdict(SLOW_IMAGES)},
+    "ceSGD fast": {"schedule": asdict(FAST_IMAGES)},
+    "LAL": {"eta": 1e-4, "batch": 100},
+}
+SHUFFLED = {"eLAL": RECIPES["eLAL"] | {"eta": 5e-4, "coupling": 20.0, "growth": 1e-2}}
 # Of which 500 patterns all is measured, as in P1, and how many randomised versions there are of
 # them. The synthetic images stand in for the official files in short runs.
-SETTINGS = {
+TASK = {
     "images": "fashion-mnist",
     "P": 500,
     "balanced": True,
     "subset": 0,
     "shuffles": 5,
+    "shuffle_seed": SEED,
     "units": 9,
+}
+QUICK_TASK = TASK | {"images": "synthetic", "P": 60, "units": 3}
+SOLVING = {
     "max_epochs": 5000,
+    "recipes": {"original": RECIPES, "shuffled": RECIPES | SHUFFLED},
 }
-QUICK = SETTINGS | {"images": "synthetic", "P": 60, "units": 3, "max_epochs": 1000}
+SETTINGS = TASK | SOLVING
+QUICK = QUICK_TASK | SOLVING | {"max_epochs": 1000}
 SIDE = 10  # of a synthetic image, in pixels
-
-# P1, App. E (Fashion-MNIST), and App. F for what eLAL is told of shuffled pixels.
-PARAMETERS = {
-    "LAL": {"eta": 1e-4},
-    "eLAL": {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3},
-    "ceSGD fast": {"schedule": FAST_IMAGES},
-    "ceSGD slow": {"schedule": SLOW_IMAGES},
-}
-SHUFFLED = PARAMETERS | {"eLAL": {"eta": 5e-4, "coupling": 20.0, "growth": 1e-2}}
 
 
 def task(settings, data, seed):
@@ -50,7 +57,8 @@ def task(settings, data, seed):
     )
     if data == "shuffled":
         version = seed.spawn_key[-1] % settings["shuffles"]
-        xi = shuffle_pixels(xi, np.random.SeedSequence((SEED, settings["subset"], version)))
+        key = (settings["shuffle_seed"], settings["subset"], version)
+        xi = shuffle_pixels(xi, np.random.SeedSequence(key))
     return xi, sigma, *test
 
 
@@ -62,7 +70,6 @@ def solve(settings, point, seed):
     """
     algorithm_seed, measure_seed = seed.spawn(2)
     patterns = task(settings, point["data"], seed)
-    known = SHUFFLED if point["data"] == "shuffled" else PARAMETERS
     found = committee_algorithms.solve(
         point["algorithm"],
         *patterns[:2],
@@ -70,7 +77,7 @@ def solve(settings, point, seed):
         algorithm_seed,
         tree=False,
         max_epochs=settings["max_epochs"],
-        **known[point["algorithm"]],
+        **settings["recipes"][point["data"]][point["algorithm"]],
     )
     return patterns, found, measure_seed
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import landscape
+from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, no_curve
 from wfmlib.experiments.image_task import ALGORITHMS, DATA, QUICK, SEED, SETTINGS, ended, solve
@@ -42,7 +43,7 @@ def sample(settings, point, seed):
         sigma,
         couplings=settings["coupling"],
         tree=False,
-        form="expanded",
+        form=settings["form"],
         damping=settings["damping"],
         tolerance=settings["tolerance"],
         max_sweeps=settings["max_sweeps"],
@@ -55,7 +56,7 @@ def sample(settings, point, seed):
 
 
 GRID = {"data": DATA, "algorithm": ALGORITHMS}
-MESSAGES = {"damping": 0.5, "tolerance": 1e-4, "max_sweeps": 200}
+MESSAGES = {"form": "expanded", "damping": 0.5, "tolerance": 1e-4, "max_sweeps": 200}
 EXPERIMENT = Experiment(
     name="image-volume",
     title="Local entropy around the solutions of four algorithms, two classes of Fashion-MNIST",
@@ -82,6 +83,7 @@ EXPERIMENT = Experiment(
         "coupling": AXES["coupling"],
     },
     sample=sample,
+    agreement=AGREEMENT,
     seed=SEED,
     paired=True,
 )

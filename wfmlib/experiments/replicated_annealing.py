@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import networks, patterns
-from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.experiments.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.replicated_annealing import replicated_annealing
 
 SETTINGS = {
@@ -22,6 +22,7 @@ SETTINGS = {
     "beta": (1.0, 6.0),
     "sweeps": 40_000,
     "steps": 2000,
+    "gain": 0.5,
     "perturbations": 50,
 }
 COORDINATES = {
@@ -50,7 +51,7 @@ def sample(settings, point, seed):
         beta=settings["beta"],
         sweeps=settings["sweeps"],
         steps=settings["steps"],
-        gain=settings.get("gain", 0.5),
+        gain=settings["gain"],
         seed=moves_seed,
     )
     nets = [network(w, machine, tree) for w in (found.weights, *found.replicas)]
@@ -117,6 +118,7 @@ def noisy_errors(weights, xi, sigma, machine, tree, settings, rng):
     return wrong / (settings["perturbations"] * P)
 
 
+AGREEMENT = Agreement(rtol=1e-9, why="energies are whole numbers, and only means are rounded")
 STABILITIES = "share of the stabilities in bins around `stability`"
 VARIABLES = {
     "solved": Variable("1", "whether all replicas solve, at the overlap", dtype="bool"),
@@ -166,5 +168,6 @@ EXPERIMENT = Experiment(
     variables=VARIABLES,
     axes=AXES,
     sample=sample,
+    agreement=AGREEMENT,
     seed=1907,
 )

@@ -8,7 +8,13 @@ many weights in each and as many patterns: `alpha` is patterns per weight in bot
 from __future__ import annotations
 
 from wfmlib.experiments.experiment import Axis, Experiment, Scale
-from wfmlib.experiments.replicated_annealing import AXES, COORDINATES, VARIABLES, sample
+from wfmlib.experiments.replicated_annealing import (
+    AGREEMENT,
+    AXES,
+    COORDINATES,
+    VARIABLES,
+    sample,
+)
 
 SETTINGS = {
     "units": {"sign": 9, "relu": 8},
@@ -49,5 +55,6 @@ EXPERIMENT = Experiment(
     variables=VARIABLES,
     axes=AXES | {"wiring": Axis("1", "what a unit sees: a part of the input, or all of it")},
     sample=sample,
+    agreement=AGREEMENT,
     seed=1909,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import landscape, patterns
-from wfmlib.experiments.committee_algorithms import ALGORITHMS, solve
+from wfmlib.experiments.committee_algorithms import AGREEMENT, ALGORITHMS, RECIPES, solve
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, curve, no_curve
 
@@ -23,7 +23,8 @@ VARIABLES = {
     "largest_cross_entropy": Variable("1", "the same, smoothed cross-entropy", ("beta",)),
 }
 CURVES = {f"around_{name}": variable for name, variable in CURVE.items()}
-SETTINGS = {"N": 999, "units": 9, "P": 1000}
+TASK = {"N": 999, "units": 9, "P": 1000}
+SETTINGS = TASK | {"recipes": RECIPES}
 SEED = 2021
 COUPLINGS = tuple(np.geomspace(0.1, 200.0, 30).round(6).tolist())
 BETAS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0)  # those of the figure are among them
@@ -33,7 +34,9 @@ def sample(settings, point, seed):
     """Return what one algorithm found on one set of patterns, and what surrounds it."""
     patterns_seed, algorithm_seed = seed.spawn(2)
     xi, sigma = patterns.random(settings["P"], settings["N"], patterns_seed)
-    found = solve(point["algorithm"], xi, sigma, settings["units"], algorithm_seed)
+    name = point["algorithm"]
+    recipe = settings["recipes"][name]
+    found = solve(name, xi, sigma, settings["units"], algorithm_seed, **recipe)
     if found is None or found.errors > 0:
         return _ended(settings, found) | _nothing(settings)
     w = found.weights / np.linalg.norm(found.weights, axis=1, keepdims=True)
@@ -129,6 +132,7 @@ EXPERIMENT = Experiment(
         "input": Axis("1", "input of the unit"),
     },
     sample=sample,
+    agreement=AGREEMENT,
     seed=SEED,
     paired=True,
 )
