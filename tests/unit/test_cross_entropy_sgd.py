@@ -45,12 +45,21 @@ def naive_loss(w, xi, gamma, beta):
     return np.sum(np.logaddexp(0.0, -2.0 * gamma * outputs(w, xi, beta)[1])) / (2.0 * gamma)
 
 
+GRID = 2.0**-44  # weights, and what patterns add to them, are multiples of it
+
+
+def grid(w):
+    """Return the nearest numbers on the grid."""
+    return np.rint(w / GRID) * GRID
+
+
 def naive_step(w, xi, gamma, beta, eta):
     """Return the weights after one step, not normalised."""
     fields, output = outputs(w, xi, beta)
     slope = expit(-2.0 * gamma * output) / math.sqrt(len(w))
     pull = slope[:, None] * beta * (1.0 - np.tanh(beta * fields) ** 2)
-    return w + eta * np.einsum("pk,pki->ki", pull, np.broadcast_to(xi, (len(xi), *w.shape)))
+    pull = grid(eta * pull)
+    return w + np.einsum("pk,pki->ki", pull, np.broadcast_to(xi, (len(xi), *w.shape)))
 
 
 def unit(w):
@@ -128,15 +137,15 @@ def test_epochs_against_their_statement(units, tree, step, loss, normalise, batc
     )
     rng, parts = np.random.default_rng(5), units if tree else 1
     x = (xi * sigma[:, None]).reshape(P, parts, N // parts)
-    w = unit(rng.uniform(-1.0, 1.0, (units, N // parts)))
+    w = grid(unit(rng.uniform(-1.0, 1.0, (units, N // parts))))
     gamma, beta = 0.7, 1.1
     for t in range(epochs):
         for rows in np.split(rng.permutation(P), range(batch, P, batch)):
             eta = 0.3 if step == "sum" else 0.3 / len(rows)
             eta *= 1.0 if loss == "divided" else 2.0 * gamma
             w = naive_step(w, x[rows], gamma, beta, eta)
-            w = unit(w) if normalise == "batch" else w
-        w = unit(w)
+            w = grid(unit(w)) if normalise == "batch" else w
+        w = grid(unit(w))
         assert found.history["loss"][t] == pytest.approx(
             naive_loss(w, x, gamma, beta) / P * (1.0 if loss == "divided" else 2.0 * gamma),
             rel=1e-11,
@@ -266,7 +275,9 @@ def test_fast_solves(tree, schedule):
     assert found.errors == network.errors(xi, sigma) == found.history["errors"][-1] == 0
     assert np.all(found.history["errors"][:-1] > 0)  # and it stopped at once
     assert found.weights.shape == (5, 33 if tree else 165)
-    np.testing.assert_allclose(np.linalg.norm(found.weights, axis=1), 1.0, rtol=1e-14)
+    lengths = np.linalg.norm(found.weights, axis=1)  # half a step of the grid for each weight
+    bound = math.sqrt(found.weights.shape[1]) * GRID / 2
+    np.testing.assert_allclose(lengths, 1.0, rtol=0, atol=bound)
     assert {len(one) for one in found.history.values()} == {found.epochs}
     assert set(found.history) == {"loss", "errors", "gamma", "beta"}
 

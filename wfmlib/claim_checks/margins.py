@@ -109,7 +109,7 @@ def positive_margin_surrounded():
         near = _curve(kt, distances=np.array([0.01, 0.003]) * kt**2)
         shares.append(np.min(near.local_entropy / near.bound))
     return bool(np.min(shares) > 0.999), (
-        f"at d = 0.01 κ~² it is at least {listed(shares, 6)} of the bound at κ~ = 0.001, 0.01, "
+        f"at d = 0.01 κ~² it is at least {listed(shares, 5)} of the bound at κ~ = 0.001, 0.01, "
         "0.1, 0.4"
     )
 

@@ -3,6 +3,11 @@
 Each hidden unit's weights have norm 1, and its preactivation is ``w_k . xi_k``, not divided by a
 root of their number (P1, App. E). Patterns come multiplied by their labels, *aligned*: a unit is
 right about a pattern where its preactivation is positive, a tie is an error.
+
+Weights and steps lie on the grid of `wfmlib.portable`. A preactivation is exact, in whatever order
+it is summed, as long as the absolute weights of its unit sum to less than 512: at norm 1 that is
+so for up to 262 144 weights. Where a step as large as a norm makes them more, sums are rounded as
+any others, and may be so in another way by another processor.
 """
 
 from __future__ import annotations
@@ -12,9 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wfmlib import _validate, networks
+from wfmlib import _validate, networks, portable
 from wfmlib.learning.channel import exact, fast
+from wfmlib.portable import on_grid
 from wfmlib.solvers import NotConverged, Report
+
+GRID = portable.scale_of(portable.WEIGHTS)
+SMALLEST_STEP = portable.step(portable.WEIGHTS)  # of eta: less is nothing on the grid
+LARGEST_STEP = 1e6  # single precision holds the sums, and less has long forgotten w
 
 
 @dataclass(frozen=True)
@@ -96,9 +106,16 @@ def given_weights(weights, shape):
     largest = np.max(np.abs(w), axis=1, keepdims=True)
     if not np.all(largest):
         raise ValueError(f"weights must not be zero throughout in unit {np.argmin(largest)}")
-    w = w / largest  # squares neither overflow nor vanish
+    # Squares neither overflow nor vanish, and a power of two leaves weights of norm 1 as they are.
+    w = np.ldexp(w, -np.frexp(largest)[1])
     normalise(w)
     return w
+
+
+def step(eta):
+    """Return the step of a correction on the grid, after checks."""
+    eta = _validate.real("eta", eta, SMALLEST_STEP, LARGEST_STEP)
+    return on_grid(eta, GRID)
 
 
 def as_taken(weights):
@@ -135,20 +152,12 @@ def add(w, x, factor):
         w[i] += factor * x[i]
 
 
-@fast
-def _square(w):
-    total = 0.0
-    for i in range(len(w)):
-        total += w[i] * w[i]
-    return total
-
-
 @exact
 def normalise(w):
-    """Give each unit of w, shape (K, M), norm 1; a unit of zeros stays as it is."""
+    """Give each unit of w, shape (K, M), norm 1, on the grid; a unit of zeros stays as it is."""
     for k in range(len(w)):
-        square = _square(w[k])
+        square = portable.square(w[k])
         if square > 0.0:
             factor = 1.0 / math.sqrt(square)
             for i in range(w.shape[1]):
-                w[k, i] *= factor
+                w[k, i] = on_grid(w[k, i] * factor, GRID)

@@ -19,8 +19,11 @@ column, does, in plain NumPy, for two hidden layers and one output unit:
 The division by a root of the number of weights does what batch normalisation does in BinaryNet:
 h is of order 1, or nearly all units would be out of reach of the gradient.
 
-All products are in single precision. Forward they are sums of signs, and exact; backward they are
-not, and two machines, or two numbers of threads, may round them differently.
+The same seed gives the same bits on every processor. Forward, products are sums of signs, exact in
+single precision. Backward, what pulls on a sum of signs (d1, d2 and d3 over the root, and over
+``gamma / len(a)``) is rounded to the grid of `wfmlib.portable`. Its products with signs are then
+exact in double precision, whichever library takes them and with however many threads. Double
+precision makes an epoch 1.3 to 1.5 times as long. Latent weights are in single precision.
 """
 
 from __future__ import annotations
@@ -32,11 +35,13 @@ import numpy as np
 from numba import njit
 from tqdm.auto import tqdm
 
-from wfmlib import _validate
+from wfmlib import _validate, portable
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.solution import Solution
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
+from wfmlib.portable import on_grid
 
+GRID = portable.scale_of(portable.DELTAS)
 ROWS = 1024  # patterns at a time where an epoch is recorded
 MOST = 1e6  # of eta, gamma and spread: single precision holds what they multiply
 
@@ -119,7 +124,7 @@ def binary_sgd(
     Notes
     -----
     P3, SM IV; Hubara et al., BinaryNet (2016). There are no biases and no batch normalisation.
-    The same seed gives the same bits on one kind of machine with the same number of threads.
+    The same seed gives the same bits on every processor.
     """
     classes = _validate.integer("classes", classes, 2, 127)
     outputs = 1 if classes == 2 else classes
@@ -180,7 +185,8 @@ class Descent:
             self.latent.append(edge * (2 * draws - 1))
         self.binary = [np.where(w >= 0, np.float32(1), np.float32(-1)) for w in self.latent]
         self.velocity = [np.zeros_like(w) for w in self.latent]
-        self.gamma = np.float32(gamma)
+        self.sums = [np.empty(w.shape) for w in self.latent]
+        self.gamma = float(gamma)
 
     def forward(self, a):
         """Return what each layer sees, and its preactivations, of patterns in float32."""
@@ -194,33 +200,29 @@ class Descent:
 
     def gradients(self, a, sigma):
         """Return the straight-through gradient of the mean loss, layer by layer."""
+        scale = self.gamma / len(a)
+        return [scale * one for one in self._sums(a, sigma)]
+
+    def _sums(self, a, sigma):
+        """Return the gradients over ``gamma / len(a)``: exact, in arrays that are used again."""
         seen, fields = self.forward(a)
-        places = np.arange(len(a)), _column(sigma, fields[-1])
-        delta = np.exp(_log_shares(fields[-1], self.gamma))
-        delta[places] -= 1
-        if fields[-1].shape[1] == 1:  # what pulls on h, less what pulls on -h
-            delta = delta[:, 1:] - delta[:, :1]
-        delta *= self.gamma / np.float32(len(a))
-        found = []
+        delta = np.empty(fields[-1].shape)
+        _pulls(fields[-1], _column(sigma, fields[-1]), self.gamma, self.roots[-1], delta)
         for layer in reversed(range(len(seen))):
-            delta /= self.roots[layer]
-            found.append(delta.T @ seen[layer])
+            np.matmul(delta.T, seen[layer].astype(np.float64), out=self.sums[layer])
             if layer:
-                delta = delta @ self.binary[layer]
-                delta *= np.abs(fields[layer - 1]) <= 1
-        return found[::-1]
+                delta = delta @ self.binary[layer].astype(np.float64)
+                _pass_on(delta.ravel(), fields[layer - 1].ravel(), self.roots[layer - 1])
+        return self.sums
 
     def step(self, a, sigma, eta, momentum):
         """Move the latent weights down the gradient of a mini-batch, inside [-1, 1]."""
+        scale = self.gamma / len(a)
         eta, momentum = np.float32(eta), np.float32(momentum)
-        for w, b, v, gradient in zip(
-            self.latent, self.binary, self.velocity, self.gradients(a, sigma), strict=True
+        for w, b, v, total in zip(
+            self.latent, self.binary, self.velocity, self._sums(a, sigma), strict=True
         ):
-            if momentum:
-                v *= momentum
-                v += gradient
-                gradient = v
-            _move(w.ravel(), b.ravel(), gradient.ravel(), eta)
+            _move(w.ravel(), b.ravel(), v.ravel(), total.ravel(), scale, eta, momentum)
 
     def measure(self, xi, sigma):
         """Return the errors of the binary network and its mean cross-entropy."""
@@ -228,31 +230,15 @@ class Descent:
         for first in range(0, len(xi), ROWS):
             rows = slice(first, first + ROWS)
             h = self.forward(xi[rows].astype(np.float32))[1][-1]
-            places = np.arange(len(h)), _column(sigma[rows], h)
-            loss -= float(np.sum(_log_shares(h, self.gamma)[places], dtype=np.float64))
-            both = _two_sided(h)
-            own = both[places]
-            both[places] = -np.inf
-            errors += int(np.count_nonzero(own <= both.max(axis=1)))
+            columns = _column(sigma[rows], h)
+            loss += _loss(h, columns, self.gamma)
+            errors += _errors(h, columns)
         return {"errors": errors, "loss": loss / len(xi)}
 
 
-def _two_sided(h):
-    """Return preactivations of the output units, one a label: a single h stands for -h and h."""
-    return np.concatenate([-h, h], axis=1) if h.shape[1] == 1 else h.copy()
-
-
 def _column(sigma, h):
-    """Return the column of `_two_sided` that belongs to each label."""
+    """Return the output unit of each label; of a single one, 1 for its sign and 0 against it."""
     return (sigma > 0).astype(np.int64) if h.shape[1] == 1 else sigma.astype(np.int64)
-
-
-def _log_shares(h, gamma):
-    """Return the logarithm of the probability of each label."""
-    z = gamma * _two_sided(h)
-    z -= z.max(axis=1, keepdims=True)
-    z -= np.log(np.sum(np.exp(z), axis=1, keepdims=True))
-    return z
 
 
 def _hidden(units):
@@ -267,15 +253,94 @@ def _hidden(units):
 
 
 # ------------------------------------------------------------------------------------------------
-# Kernel. In NumPy: w[:] = np.clip(w - eta * gradient, -1, 1); b[:] = np.where(w >= 0, 1, -1)
+# Kernels. None has fastmath flags: they do what is written, in this order
 # ------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def _move(w, b, gradient, eta):
-    """Move latent weights down the gradient, inside [-1, 1], and take their signs."""
+def _shares(h, gamma, z):
+    """Write ``gamma h_c``, less the largest of them, to z; return the sum of their exponentials.
+
+    h holds the preactivations of the output units for one pattern; a single one stands for -h and
+    h, and z has a place for both.
+    """
+    if len(h) == 1:
+        z[0], z[1] = -gamma * np.float64(h[0]), gamma * np.float64(h[0])
+    else:
+        for c in range(len(h)):
+            z[c] = gamma * np.float64(h[c])
+    largest = z[0]
+    for c in range(1, len(z)):
+        largest = max(largest, z[c])
+    total = 0.0
+    for c in range(len(z)):
+        z[c] -= largest
+        total += portable.exp(z[c])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pulls(h, columns, gamma, root, delta):
+    """Write ``d loss / d h / (gamma root)`` of each pattern and output unit, on the grid.
+
+    `root` is that of the number of weights, which h has been divided by.
+    """
+    z = np.empty(max(2, h.shape[1]))
+    for a in range(len(h)):
+        total = _shares(h[a], gamma, z)
+        for c in range(len(z)):
+            z[c] = portable.exp(z[c]) / total - (1.0 if c == columns[a] else 0.0)
+        if h.shape[1] == 1:  # what pulls on h, less what pulls on -h
+            delta[a, 0] = on_grid((z[1] - z[0]) / root, GRID)
+        else:
+            for c in range(len(z)):
+                delta[a, c] = on_grid(z[c] / root, GRID)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pass_on(delta, h, root):
+    """Take what pulls on answers to what pulls on the sums below them, on the grid, in place."""
+    for i in range(len(delta)):
+        kept = delta[i] if abs(h[i]) <= np.float32(1.0) else 0.0
+        delta[i] = on_grid(kept / root, GRID)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _loss(h, columns, gamma):
+    """Return the sum over patterns of minus the log of the label's probability."""
+    z = np.empty(max(2, h.shape[1]))
+    loss = 0.0
+    for a in range(len(h)):
+        total = _shares(h[a], gamma, z)
+        loss += portable.log1p(total - 1.0) - z[columns[a]]  # the largest term of total is 1
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _errors(h, columns):
+    """Count the patterns where the label's output is not above all others."""
+    wrong = 0
+    for a in range(len(h)):
+        if h.shape[1] == 1:
+            wrong += (h[a, 0] if columns[a] == 1 else -h[a, 0]) <= 0
+        else:
+            own, right = h[a, columns[a]], True
+            for c in range(h.shape[1]):
+                right &= c == columns[a] or h[a, c] < own
+            wrong += not right
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def _move(w, b, v, total, scale, eta, momentum):
+    """Move latent weights down the gradient, inside [-1, 1], and take their signs.
+
+    In NumPy, all in single precision: ``v[:] = momentum * v + scale * total``,
+    ``w[:] = np.clip(w - eta * v, -1, 1)``, ``b[:] = np.where(w >= 0, 1, -1)``.
+    """
     one = np.float32(1.0)
     for i in range(len(w)):
-        moved = w[i] - eta * gradient[i]
+        v[i] = momentum * v[i] + np.float32(scale * total[i])
+        moved = w[i] - eta * v[i]
         w[i] = min(max(moved, -one), one)
         b[i] = one if w[i] >= 0 else -one

@@ -7,10 +7,11 @@ does, in plain NumPy, for patterns times labels ``xi``, shape (P, K, M), and wei
         t = np.tanh(beta * np.einsum("pki,ki->pk", xi[rows], w))
         slope = expit(-2.0 * gamma * t.sum(axis=1) / np.sqrt(K)) / np.sqrt(K)
         pull = slope[:, None] * beta * (1.0 - t**2)  # minus d loss / d preactivation
-        w += eta * np.einsum("pk,pki->ki", pull, xi[rows])
-        w /= np.linalg.norm(w, axis=1, keepdims=True)
+        w += np.einsum("pk,pki->ki", grid(eta * pull), xi[rows])
+        w = grid(w / np.linalg.norm(w, axis=1, keepdims=True))
 
-In a fully connected machine all units see ``xi[:, 0]``.
+where ``grid(x) = np.rint(x * 2**44) / 2**44`` makes the sums exact, and so the same on every
+processor (see `wfmlib.portable`). In a fully connected machine all units see ``xi[:, 0]``.
 """
 
 from __future__ import annotations

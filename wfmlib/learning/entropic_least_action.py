@@ -14,6 +14,9 @@ in plain NumPy around the mini-batch of `least_action` (without its normalisatio
     center = w.mean(axis=0)
     spread = np.sum((w - center) ** 2)
     coupling *= 1 + growth
+
+After each line that sets them, replicas and centre are brought back to the grid on which sums over
+patterns are exact (see `least_action`); the spread is summed in one order.
 """
 
 from __future__ import annotations
@@ -23,18 +26,21 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm.auto import tqdm
 
-from wfmlib import _validate
+from wfmlib import _validate, portable
 from wfmlib.learning._mini_batches import (
+    GRID,
     as_taken,
     normalise,
     prepare,
     refuse_zeros,
+    step,
     uniform_weights,
 )
 from wfmlib.learning.belief_propagation import PATIENCE
-from wfmlib.learning.channel import exact, fast
-from wfmlib.learning.least_action import LARGEST_STEP, choose, present, workspace
+from wfmlib.learning.channel import exact
+from wfmlib.learning.least_action import choose, present, workspace
 from wfmlib.learning.solution import Solution
+from wfmlib.portable import on_grid
 
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
 
@@ -127,7 +133,7 @@ def entropic_least_action(
     """
     instance = prepare(xi, sigma, units, tree, batch)
     replicas = _validate.integer("replicas", replicas, 2)
-    eta = _validate.real("eta", eta, 0.0, LARGEST_STEP, low_open=True)
+    eta = step(eta)
     coupling = _validate.real("coupling", coupling, 0.0)
     growth = _validate.real("growth", growth, 0.0)
     collapse = _validate.real("collapse", collapse, 0.0, low_open=True)
@@ -135,7 +141,8 @@ def entropic_least_action(
     children = _validate.generator(seed).spawn(replicas)
     _validate.choice("progress", progress, (True, False))
     w = np.array([uniform_weights(child, instance.shape) for child in children])
-    center = w.mean(axis=0)
+    center = np.empty(instance.shape)
+    _average(w, center)
     orders = np.empty((replicas, len(instance.aligned)), dtype=np.int64)
     wrong = np.empty((replicas, instance.shape[0]), dtype=np.int64)
     space = workspace(instance)
@@ -183,7 +190,7 @@ def _draw(w, center, pull):
     """Move one replica a part of the way to the centre."""
     for k in range(w.shape[0]):
         for i in range(w.shape[1]):
-            w[k, i] += pull * (center[k, i] - w[k, i])
+            w[k, i] = on_grid(w[k, i] + pull * (center[k, i] - w[k, i]), GRID)
 
 
 @exact
@@ -196,17 +203,7 @@ def _average(w, center):
             for i in range(M):
                 center[k, i] += w[a, k, i]
         for i in range(M):
-            center[k, i] /= y
-
-
-@fast
-def _distance(w, center):
-    """Return the sum of the squared distances of one unit's weights from the centre's."""
-    total = 0.0
-    for i in range(len(w)):
-        difference = w[i] - center[i]
-        total += difference * difference
-    return total
+            center[k, i] = on_grid(center[k, i] / y, GRID)
 
 
 @exact
@@ -227,5 +224,5 @@ def _epoch(
     spread = 0.0
     for a in range(y):
         for k in range(K):
-            spread += _distance(w[a, k], center[k])
+            spread += portable.square_distance(w[a, k], center[k])
     return spread

@@ -12,6 +12,7 @@ labels, in plain NumPy, for a tree:
     for p in np.flatnonzero(wrong):
         w[chosen[p]] += eta * parts[p, chosen[p]]
     w /= np.linalg.norm(w, axis=1, keepdims=True)
+    w = np.rint(w * 2**44) / 2**44                            # so that all sums x are exact
 
 All choices are made at the weights that the mini-batch found, so that its patterns may come in any
 order. A wrong pattern always has a wrong unit and changes exactly one, which several patterns may
@@ -19,8 +20,8 @@ choose: their corrections add up.
 
 In time only the preactivations count. Sums in single precision, with a bound on their rounding
 error, take half of it and settle nearly all patterns. Where a unit is too close to the threshold,
-or two units are too close to each other, the pattern is summed again in double precision, so that
-no choice depends on the short cut.
+or two units are too close to each other, the pattern is summed again in double precision, which is
+exact: no choice depends on the short cut, nor on the processor (see `wfmlib.portable`).
 """
 
 from __future__ import annotations
@@ -39,13 +40,12 @@ from wfmlib.learning._mini_batches import (
     normalise,
     prepare,
     refuse_zeros,
+    step,
     uniform_weights,
 )
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.channel import exact, fast
 from wfmlib.learning.solution import Solution
-
-LARGEST_STEP = 1e6  # of eta: single precision holds the sums, and less has long forgotten w
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def least_action(
     corrected. Weights that a mini-batch has changed are normalised after it.
     """
     instance = prepare(xi, sigma, units, tree, batch)
-    eta = _validate.real("eta", eta, 0.0, LARGEST_STEP, low_open=True)
+    eta = step(eta)
     max_epochs = _validate.integer("max_epochs", max_epochs, 1)
     rng = _validate.generator(seed)
     _validate.choice("progress", progress, (True, False))

@@ -5,7 +5,8 @@ see the same, and weights (K, M). Rows are filled up with zeros to a multiple of
 no number is left over when the processor takes several at a time. Patterns are taken four at a
 time, and in fully connected machines units three at a time, so that what is read is used often.
 
-What they compute, in plain NumPy, is said in `cross_entropy_sgd`.
+What they compute, in plain NumPy, is said in `cross_entropy_sgd`. Weights and pulls lie on the
+grid of `wfmlib.portable`: sums of signs times weights may be taken in any order, and are.
 """
 
 from __future__ import annotations
@@ -15,20 +16,16 @@ import math
 import numpy as np
 from numba import njit
 
+from wfmlib import portable
+from wfmlib.portable import on_grid
+
 LANES = 16
-_SILENT = 1e-25  # a pull that is smaller moves no weight of unit norm that is not itself below it
+GRID = portable.scale_of(portable.WEIGHTS)
 
-# Sums may be taken in any order, nothing else is traded for speed: NaN and infinity are kept.
+# For exact sums: NaN and infinity are kept.
 _FLAGS = {"reassoc", "contract", "nsz"}
-
-
-@njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _dot(w, x):
-    """Return ``w . x``."""
-    total = 0.0
-    for i in range(len(w) // LANES * LANES):
-        total += w[i] * x[i]
-    return total
+# A number times 0, 1 or -1 is exact, so that a fused operation rounds as two do.
+_FUSED = {"contract"}
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
@@ -64,14 +61,14 @@ def _dots_of_three(u, v, w, x0, x1, x2, x3):
     return u0, u1, u2, u3, v0, v1, v2, v3, w0, w1, w2, w3
 
 
-@njit(cache=True, nogil=True, fastmath=_FLAGS)
+@njit(cache=True, nogil=True, fastmath=_FUSED)
 def _add(w, a, b, c, d, x0, x1, x2, x3):
     """Add four patterns to a unit, each times a number."""
     for i in range(len(w) // LANES * LANES):
-        w[i] += (a * x0[i] + b * x1[i]) + (c * x2[i] + d * x3[i])
+        w[i] = (((w[i] + a * x0[i]) + b * x1[i]) + c * x2[i]) + d * x3[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FLAGS)
+@njit(cache=True, nogil=True, fastmath=_FUSED)
 def _add_to_three(u, v, w, pull, x0, x1, x2, x3):
     """Add four patterns to three units, each times what it pulls, `pull` of shape (4, 3)."""
     u0, u1, u2, u3 = pull[0, 0], pull[1, 0], pull[2, 0], pull[3, 0]
@@ -79,19 +76,19 @@ def _add_to_three(u, v, w, pull, x0, x1, x2, x3):
     w0, w1, w2, w3 = pull[0, 2], pull[1, 2], pull[2, 2], pull[3, 2]
     for i in range(len(w) // LANES * LANES):
         a, b, c, d = float(x0[i]), float(x1[i]), float(x2[i]), float(x3[i])
-        u[i] += (u0 * a + u1 * b) + (u2 * c + u3 * d)
-        v[i] += (v0 * a + v1 * b) + (v2 * c + v3 * d)
-        w[i] += (w0 * a + w1 * b) + (w2 * c + w3 * d)
+        u[i] = (((u[i] + u0 * a) + u1 * b) + u2 * c) + u3 * d
+        v[i] = (((v[i] + v0 * a) + v1 * b) + v2 * c) + v3 * d
+        w[i] = (((w[i] + w0 * a) + w1 * b) + w2 * c) + w3 * d
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def normalise(w):
-    """Bring every unit to unit norm, in place; a norm that is not finite leaves NaN."""
+    """Bring every unit to unit norm and to the grid; a norm that is not finite leaves NaN."""
     for k in range(len(w)):
-        square = _dot(w[k], w[k])
+        square = portable.square(w[k])
         scale = 1.0 / math.sqrt(square) if square < math.inf else math.nan
         for i in range(w.shape[1]):
-            w[k, i] *= scale
+            w[k, i] = on_grid(w[k, i] * scale, GRID)
 
 
 @njit(cache=True, nogil=True)
@@ -114,27 +111,39 @@ def fill(w, xi, rows, fields):
             f0[k], f1[k], f2[k], f3[k] = _dots(w[k], x0[part], x1[part], x2[part], x3[part])
 
 
+@njit(cache=True, nogil=True)
+def _tails(fields, beta):
+    """Replace preactivations x by ``exp(-2 beta |x|)`` with the sign of x, in place.
+
+    One loop, and nothing else in it, so that it becomes vector instructions.
+    """
+    flat = fields.reshape(-1)
+    for i in range(len(flat)):
+        a = beta * flat[i]
+        flat[i] = math.copysign(portable.exp(-2.0 * abs(a)), a)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def pull(fields, gamma, beta, step):
     """Turn preactivations into minus the gradient of the loss with respect to them, times step.
 
-    With ``e = exp(-2 |a|)``: ``tanh a = (1 - e) / (1 + e)`` up to its sign, and its slope is
-    ``4 e / (1 + e)^2``, exact where tanh has saturated.
+    What comes out is on the grid. With ``e = exp(-2 |a|)``: ``tanh a = (1 - e) / (1 + e)`` up
+    to its sign, and its slope is ``4 e / (1 + e)^2``, exact where tanh has saturated.
     """
     units = fields.shape[1]
     scale = 1.0 / math.sqrt(units)
+    _tails(fields, beta)
     for b in range(len(fields)):
         output = 0.0
         for k in range(units):
-            a = beta * fields[b, k]
-            e = math.exp(-2.0 * abs(a))
-            output += math.copysign((1.0 - e) / (1.0 + e), a)
+            e = abs(fields[b, k])
+            output += math.copysign((1.0 - e) / (1.0 + e), fields[b, k])
             fields[b, k] = 4.0 * e / ((1.0 + e) * (1.0 + e))
         z = -2.0 * gamma * scale * output
-        e = math.exp(-abs(z))
+        e = portable.exp(-abs(z))
         wrong = (1.0 if z > 0.0 else e) / (1.0 + e)  # expit(z)
         for k in range(units):
-            fields[b, k] *= step * beta * scale * wrong
+            fields[b, k] = on_grid(fields[b, k] * (step * beta * scale * wrong), GRID)
 
 
 @njit(cache=True, nogil=True)
@@ -143,7 +152,7 @@ def _move_one(w, k, part, xi, rows, pulls, heard):
     n = 0
     for b in range(len(rows)):
         heard[n] = b
-        n += not pulls[b, k] <= _SILENT  # NaN is heard
+        n += pulls[b, k] != 0.0
     for m in range(0, n, 4):
         h0, h1, h2, h3 = heard[m], heard[m], heard[m], heard[m]
         c1 = c2 = c3 = 0.0
@@ -166,8 +175,7 @@ def _move_three(w, k, xi, rows, pulls, heard, four):
     n = 0
     for b in range(len(rows)):
         heard[n] = b
-        silent = pulls[b, k] <= _SILENT and pulls[b, k + 1] <= _SILENT
-        n += not (silent and pulls[b, k + 2] <= _SILENT)
+        n += pulls[b, k] != 0.0 or pulls[b, k + 1] != 0.0 or pulls[b, k + 2] != 0.0
     for m in range(0, n, 4):
         for i in range(4):
             for j in range(3):
@@ -232,16 +240,20 @@ def measure(w, xi, rows, gamma, beta, fields):
     """Return the sum of the losses of some patterns, and the errors of sign units on them."""
     units = len(w)
     fill(w, xi, rows, fields)
-    loss, errors = 0.0, 0
+    errors = 0
     for b in range(len(rows)):
-        output, votes, tied = 0.0, 0, False
+        votes, tied = 0, False
         for k in range(units):
-            a = beta * fields[b, k]
-            e = math.exp(-2.0 * abs(a))
-            output += math.copysign((1.0 - e) / (1.0 + e), a)
-            votes += 1 if a > 0.0 else -1
-            tied |= a == 0.0
-        z = -2.0 * gamma * output / math.sqrt(units)
-        loss += (max(z, 0.0) + math.log1p(math.exp(-abs(z)))) / (2.0 * gamma)
+            votes += 1 if fields[b, k] > 0.0 else -1
+            tied |= fields[b, k] == 0.0
         errors += tied or votes <= 0
+    _tails(fields, beta)
+    loss = 0.0
+    for b in range(len(rows)):
+        output = 0.0
+        for k in range(units):
+            e = abs(fields[b, k])
+            output += math.copysign((1.0 - e) / (1.0 + e), fields[b, k])
+        z = -2.0 * gamma * output / math.sqrt(units)
+        loss += (max(z, 0.0) + portable.log1p(portable.exp(-abs(z)))) / (2.0 * gamma)
     return loss, errors

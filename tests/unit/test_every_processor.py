@@ -1,0 +1,127 @@
+"""Trainings of thousands of steps, bit for bit the same as this processor and as others.
+
+The others are settings of this one (`tools/processors.py`), which a process has to start with:
+this file, run as a program, trains and prints a digest of every bit of what came out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tools import processors
+from wfmlib import learning, patterns, portable
+from wfmlib.learning.schedules import FAST_IMAGES, SLOW, Schedule
+
+ROOT = Path(__file__).parents[2]
+# Steep enough that units saturate and patterns fall silent.
+STEEP = Schedule(
+    eta=0.05, gamma=2.0, beta=1.0, beta_growth=0.02, stop=1e-9, batch=17, loss="plain"
+)
+
+
+def trained():
+    """Yield names and what came out: solutions, or arrays."""
+    rng = np.random.default_rng(1)
+    small_and_large = np.ldexp(rng.uniform(1, 2, 20_000), rng.integers(-1000, 1000, 20_000))
+    x = np.concatenate(
+        [rng.uniform(-750, 710, 20_000), rng.uniform(0, 1, 20_000), small_and_large]
+    )
+    yield "exp", np.array([portable.exp(one) for one in x])
+    yield "log1p", np.array([portable.log1p(one) for one in np.abs(x)])
+
+    xi, sigma = patterns.random(200, 165, 1)
+    for tree in (True, False):
+        where = "tree" if tree else "full"
+        for name, schedule in {"slow": SLOW, "images": FAST_IMAGES, "steep": STEEP}.items():
+            yield (
+                f"sgd, {name}, {where}",
+                learning.cross_entropy_sgd(
+                    xi, sigma, units=5, tree=tree, schedule=schedule, max_epochs=200
+                ),
+            )
+        yield (
+            f"least action, {where}",
+            learning.least_action(
+                xi, sigma, units=3, tree=tree, eta=0.02, batch=10, max_epochs=300
+            ),
+        )
+        yield (
+            f"entropic least action, {where}",
+            learning.entropic_least_action(
+                xi, sigma, units=3, tree=tree, replicas=7, batch=30, max_epochs=100
+            ),
+        )
+    xi, sigma = patterns.random(300, 81, 2)
+    for momentum in (0.0, 0.9):
+        yield (
+            f"binary, momentum {momentum}",
+            learning.binary_sgd(
+                xi, sigma, units=(41, 41), eta=3.0, momentum=momentum, batch=30, epochs=60
+            ),
+        )
+    yield (
+        "binary, ten classes",
+        learning.binary_sgd(
+            xi, np.arange(300) % 10, units=(41,), classes=10, eta=30.0, gamma=3.0, epochs=60
+        ),
+    )
+
+
+def digests():
+    """Return a digest of each training: weights, and what was recorded on the way."""
+    found = {}
+    for name, result in trained():
+        parts = [result]
+        if isinstance(result, learning.Solution):
+            layers = result.weights if isinstance(result.weights, list) else [result.weights]
+            parts = [*layers, *result.history.values()]
+            parts += [result.replicas] if hasattr(result, "replicas") else []
+        bits = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        found[name] = hashlib.sha256(bits).hexdigest()[:16]
+    return found
+
+
+@lru_cache
+def told(name=None):
+    """Return what a process says of itself, under the setting of this name, and its digests."""
+    variables = {}
+    if name is not None:
+        (setting,) = processors.chosen([name])
+        variables = processors.environment(setting, told()["facts"])
+    done = subprocess.run(
+        [sys.executable, __file__],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode < 0:
+        pytest.skip("this processor lacks its instructions")
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", ["oldest"])
+def test_the_same_bits(name):
+    (setting,) = processors.chosen([name])
+    if processors.architecture() not in setting.processors:
+        pytest.skip(f"not one of {processors.architecture()}")
+    here, there = told(), told(name)
+    assert not processors.ineffective(setting, there["facts"])
+    other = [name for name, bits in there["facts"]["bits"].items()
+             if bits != here["facts"]["bits"][name]]  # fmt: skip
+    assert {"numba", "blas"} <= set(other)  # plain sums do depend on the processor
+    assert there["digests"] == here["digests"]
+
+
+if __name__ == "__main__":
+    json.dump({"facts": processors.facts(), "digests": digests()}, sys.stdout)
