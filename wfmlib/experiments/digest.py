@@ -157,9 +157,11 @@ class Sources:
             path = self._path(name)
             if path is None:
                 raise FileNotFoundError(f"no source of {name}")
-            tree = ast.parse(path.read_bytes())
-            self._modules[name] = _Module(name, path.name == "__init__.py", tree)
+            self._modules[name] = _Module(name, path.name == "__init__.py", self._tree(path))
         return self._modules[name]
+
+    def _tree(self, path):
+        return ast.parse(path.read_bytes())
 
     def _path(self, name):
         """Return the file of a module, None where no followed package has it."""

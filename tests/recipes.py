@@ -1,0 +1,165 @@
+"""What an experiment's sample asks of the algorithms: its calls, recorded, and nothing computed.
+
+Solvers answer with weights of the right shape that count as a solution, measures with zeros.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from types import SimpleNamespace
+
+import numpy as np
+
+from wfmlib import landscape, learning
+from wfmlib.experiments import (
+    annealing_losses,
+    binary_networks,
+    image_task,
+    replicated_annealing,
+)
+
+NOT_TOLD = ("seed", "progress", "sigma", "messages")  # of a recipe
+STEPS = 30  # of a protocol, in the history of what focusing found
+
+
+def recorded(monkeypatch, task):
+    """Compute a task with recorders in the place of the algorithms; return the calls.
+
+    Parameters
+    ----------
+    monkeypatch : pytest.MonkeyPatch
+    task : Task
+
+    Returns
+    -------
+    list of (str, dict)
+        Each function's name, and all its arguments, defaults included, as plain values: an array
+        as its shape, a schedule as a dict, an object by its class.
+    """
+    calls = []
+
+    def record(module, name, answer):
+        signature = inspect.signature(getattr(module, name))
+
+        def recorder(*args, **options):
+            bound = signature.bind(*args, **options)
+            bound.apply_defaults()
+            told = bound.arguments
+            kept = {k: _plain(v) for k, v in told.items() if k not in NOT_TOLD}
+            if isinstance(told.get("seed"), int):
+                kept["seed"] = told["seed"]
+            calls.append((name, kept))
+            return answer(told)
+
+        monkeypatch.setattr(module, name, recorder)
+
+    for name in ("focusing_bp", "least_action", "entropic_least_action", "cross_entropy_sgd"):
+        record(learning, name, _committee)
+    record(learning, "belief_propagation", _believed)
+    record(annealing_losses, "simulated_annealing", _committee)
+    record(annealing_losses, "replicated_annealing", _annealed)
+    record(replicated_annealing, "replicated_annealing", _annealed)
+    record(replicated_annealing, "noisy_errors", _noisy)
+    record(binary_networks, "binary_sgd", _deep)
+    record(binary_networks, "images", _images)
+    record(image_task, "dress_coat", _dress_coat)
+    record(image_task, "shuffle_pixels", lambda told: told["xi"])
+    for measure, answer in {
+        "local_entropy": _curve,
+        "max_eigenvalue": lambda told: 0.0,
+        "hessian_spectrum": lambda told: np.zeros(told["weights"].size),
+        "smallest_beta": lambda told: 0.0,
+        "noise_robustness": lambda told: {"accuracy": _holds(len(told["noise"]))},
+        "error_profile": lambda told: {
+            name: _holds(len(told["distances"])) for name in ("error_rate", "realised")
+        },
+        "overlap": lambda told: 0.0,
+        "match_layers": lambda told: told["w2"],
+    }.items():
+        record(landscape, measure, answer)
+    image_task._patterns.cache_clear()
+    try:
+        task.compute()
+    finally:
+        image_task._patterns.cache_clear()
+    return calls
+
+
+def _plain(value):
+    """Return an argument as a value that can be written down."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if dataclasses.is_dataclass(value):
+        told = dataclasses.asdict(value)
+        return told or type(value).__name__
+    if isinstance(value, (list, tuple)) and any(isinstance(one, np.ndarray) for one in value):
+        return [one.shape for one in value]
+    if isinstance(value, (bool, int, float, str, list, tuple, dict, type(None))):
+        return value
+    return type(value).__name__
+
+
+def _holds(size, dtype=float):
+    return SimpleNamespace(values=np.zeros(size, dtype))
+
+
+def _committee(told):
+    """Return a solution of the right shape: all weights +1."""
+    units, tree = told.get("units", 1), told.get("tree", True)
+    width = told["xi"].shape[1] // (units if tree else 1)
+    history = {name: np.zeros(STEPS) for name in ("errors", "residual")}
+    return SimpleNamespace(
+        weights=np.ones((units, width)) if units > 1 else np.ones(width),
+        errors=0,
+        converged=True,
+        epochs=1,
+        history=history | {"settled": np.ones(STEPS, bool)},
+    )
+
+
+def _annealed(told):
+    found = _committee(told)
+    found.weights = found.weights.astype(np.int8)
+    found.replicas = [found.weights] * told["replicas"]
+    found.replica_errors = np.zeros(told["replicas"], int)
+    found.overlap, found.history = 1.0, {"coupling": np.zeros(1)}
+    return found
+
+
+def _believed(told):
+    means = np.zeros((told["units"], told["xi"].shape[1] // told["units"]))
+    return SimpleNamespace(entropy=0.0, means=means, converged=True, sweeps=1, residual=0.0)
+
+
+def _noisy(told):
+    return np.zeros((len(told["settings"]["noise"]), len(told["weights"])))
+
+
+def _deep(told):
+    sizes = [told["xi"].shape[1], *told["units"], 1 if told["classes"] == 2 else told["classes"]]
+    shapes = zip(sizes[1:], sizes[:-1], strict=True)
+    weights = [np.ones(shape, np.int8) for shape in shapes]
+    return SimpleNamespace(weights=weights, errors=0, fewest_errors=0)
+
+
+def _images(told):
+    labels = np.arange(8000) % 10
+    if told["name"] == "mnist":
+        labels = 2 * (labels % 2) - 1
+    xi = np.ones((8000, 15), np.int8)
+    return (xi, labels), (xi[:100], labels[:100])
+
+
+def _dress_coat(told):
+    P = told["patterns"]
+    sigma = np.where(np.arange(P) % 2, 1, -1).astype(np.int8)
+    xi = np.ones((P, 784), np.int8)
+    return xi, sigma, xi, sigma
+
+
+def _curve(told):
+    size = len(told["couplings"])
+    names = {"distance": float, "local_entropy": float, "excess": float, "residual": float}
+    kinds = names | {"converged": bool, "sweeps": int}
+    return {name: _holds(size, kind) for name, kind in kinds.items()}

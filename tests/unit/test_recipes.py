@@ -1,0 +1,313 @@
+"""What reaches the algorithms in every experiment at the papers' scale: each number, and no less.
+
+The numbers are those of P1, App. D and E (fBP, eLAL, ceSGD, LAL), of App. F (shuffled pixels), of
+P2, Fig. 3 and of P3, App. B 3, and for what these leave open those that the experiments' pages
+state. They are written here a second time, by hand.
+"""
+
+import numpy as np
+import pytest
+
+from tests.recipes import recorded
+from wfmlib import experiments
+
+NAMES = tuple(name for name in experiments.names() if name != "toy")
+
+TREE = {"tree": True}
+COMMITTEE = {"xi": (1000, 999), "units": 9} | TREE
+IMAGES = {"xi": (500, 784), "units": 9, "tree": False}
+
+FOCUSING = {
+    "protocol": None,  # P1's exponential one for weights on the sphere, P3's for binary ones
+    "output": "exact",
+    "damping": 0.5,
+    "tolerance": 1e-4,
+    "max_sweeps": 200,
+    "stop_at_solution": False,
+}
+SPHERICAL = FOCUSING | {"weights": "Spherical", "replicas": 10, "form": "exact"}
+BINARY = FOCUSING | {"weights": "Binary", "replicas": 20, "units": 1} | TREE
+FIRST = {"stop_at_solution": True}
+EXPANDED = {"form": "expanded"}
+
+LAL = {"eta": 5e-3, "batch": 100, "max_epochs": 20_000, "weights": None}
+ELAL = {
+    "replicas": 20,
+    "eta": 1e-2,
+    "coupling": 0.5,
+    "growth": 1e-4,
+    "batch": 100,
+    "collapse": 1e-7,
+    "max_epochs": 20_000,
+}
+PLAIN = {"batch": 100, "loss": "divided", "step": "sum", "normalise": "batch", "per": "batch"}
+FAST = {
+    "schedule": PLAIN
+    | {"eta": 1e-2, "gamma": 3.0, "beta": 1.0, "gamma_growth": 0.0, "beta_growth": 1e-3}
+    | {"stop": "errors"},
+    "max_epochs": 20_000,
+}
+SLOW = {
+    "schedule": PLAIN
+    | {"eta": 3e-3, "gamma": 0.1, "beta": 0.5, "gamma_growth": 4e-4, "beta_growth": 2e-4}
+    | {"stop": 1e-7},
+    "max_epochs": 20_000,
+}
+FAST_IMAGES = {
+    "schedule": PLAIN
+    | {"eta": 2e-4, "gamma": 5.0, "beta": 2.0, "gamma_growth": 0.0, "beta_growth": 1e-4}
+    | {"stop": "errors"},
+    "max_epochs": 5000,
+}
+SLOW_IMAGES = {
+    "schedule": PLAIN
+    | {"eta": 3e-5, "gamma": 0.5, "beta": 0.5, "gamma_growth": 1e-3, "beta_growth": 1e-3}
+    | {"stop": 1e-7},
+    "max_epochs": 5000,
+}
+ELAL_IMAGES = ELAL | {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3, "max_epochs": 5000}
+ELAL_SHUFFLED = ELAL_IMAGES | {"eta": 5e-4, "coupling": 20.0, "growth": 1e-2}
+LAL_IMAGES = LAL | {"eta": 1e-4, "max_epochs": 5000}
+
+PERCEPTRON = {"units": 1, "activation": "sign", "gamma": 1.0, "spacing": "geometric"} | TREE
+ANNEALED = PERCEPTRON | {"beta": [1.0, 50.0], "sweeps": 5000, "steps": 500, "moves": "auto"}
+REPLICATED = {
+    "loss": "errors",
+    "gamma": 1.0,
+    "replicas": 20,
+    "overlap": 0.85,
+    "tolerance": 0.01,
+    "beta": [1.0, 6.0],
+    "spacing": "geometric",
+    "ramp": 0.8,
+    "moves": "auto",
+    "stop_early": True,
+}
+FIGURE_3 = REPLICATED | {"sweeps": 40_000, "steps": 2000, "gain": 0.5}
+CONNECTED = REPLICATED | {"sweeps": 3000, "steps": 150, "gain": 2.0}
+
+SOLVERS = (
+    "belief_propagation",
+    "binary_sgd",
+    "cross_entropy_sgd",
+    "entropic_least_action",
+    "focusing_bp",
+    "least_action",
+    "replicated_annealing",
+    "simulated_annealing",
+)
+
+
+def reach(algorithm, changes):
+    """Return a row of `committee-reach` at load 2.2."""
+    point = {"alpha": 2.2, "algorithm": algorithm}
+    return "committee-reach", point, {"xi": (2198, 999), "units": 9, "tree": True} | changes
+
+
+def volume_and_minima(data, algorithm, changes):
+    point = {"data": data, "algorithm": algorithm}
+    return [(name, point, IMAGES | changes) for name in ("image-minima", "image-volume")]
+
+
+ROWS = [
+    ("annealing-losses", {"N": 501, "alpha": 0.6, "loss": "errors"},
+     ANNEALED | {"xi": (301, 501), "loss": "errors", "weights": None, "stop_at_solution": True}),
+    ("annealing-losses", {"N": 1001, "alpha": 0.3, "loss": "cross-entropy"},
+     ANNEALED
+     | {"xi": (300, 1001), "loss": "cross-entropy", "weights": None, "stop_at_solution": True}),
+    ("annealing-losses", {"N": 201, "alpha": 0.7, "loss": "replicated"},
+     ANNEALED
+     | {"xi": (141, 201), "loss": "errors", "replicas": 7, "beta": [0.5, 3.0], "overlap": 0.998}
+     | {"tolerance": 0.02, "ramp": 1.0, "gain": 2.0, "stop_early": True}),
+    ("binary-networks", {"dataset": "mnist", "size": 250},
+     {"xi": (250, 15), "units": [101, 101], "classes": 2, "eta": 1.0, "gamma": 1.0}),
+    ("binary-networks", {"dataset": "fashion", "size": 500},
+     {"xi": (500, 15), "units": [101, 101], "classes": 10, "eta": 3.0, "gamma": 3.0}),
+    ("binary-networks", {"dataset": "cifar10", "size": 1000},
+     {"xi": (1000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
+    ("bp-entropy", {"alpha": 1.65},
+     {"xi": (1648, 999), "units": 3, "weights": "Spherical", "reference": None, "coupling": 0.0,
+      "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,
+      "max_sweeps": 500} | TREE),
+    reach("fBP", SPHERICAL | EXPANDED | FIRST),
+    reach("eLAL", ELAL | {"max_epochs": 3000}),
+    reach("eLAL, third of a step", ELAL | {"max_epochs": 3000, "eta": 1e-2 / 3}),
+    reach("ceSGD slow", SLOW | {"max_epochs": 16_000}),
+    reach("ceSGD fast", FAST | {"max_epochs": 5000}),
+    reach("LAL", LAL | {"max_epochs": 10_000}),
+    reach("LAL, third of a step", LAL | {"max_epochs": 16_000, "eta": 5e-3 / 3}),
+    ("elal-replicas", {"replicas": 50},
+     COMMITTEE | ELAL | {"replicas": 50, "max_epochs": 10_000}),
+    *(
+        ("fbp-committee", {"alpha": 2.7, "form": form},
+         SPHERICAL | FIRST | TREE | {"xi": (2697, 999), "units": 3, "form": form})
+        for form in ("exact", "expanded")
+    ),
+    ("fbp-local-entropy", {"alpha": 1.0}, SPHERICAL | COMMITTEE | {"xi": (999, 999)}),
+    ("fbp-perceptron", {"alpha": 1000 / 2001}, BINARY | {"xi": (1000, 2001), "form": "exact"}),
+    ("fbp-perceptron-success", {"N": 1001, "alpha": 0.74},
+     BINARY | FIRST | EXPANDED | {"xi": (741, 1001)}),
+    *(
+        ("image-focusing", {"data": data, "damping": 0.9},
+         SPHERICAL | EXPANDED | IMAGES | {"damping": 0.9})
+        for data in ("original", "shuffled")
+    ),
+    *(
+        row
+        for data, elal in (("original", ELAL_IMAGES), ("shuffled", ELAL_SHUFFLED))
+        for algorithm, changes in (
+            ("eLAL", elal),
+            ("ceSGD slow", SLOW_IMAGES),
+            ("ceSGD fast", FAST_IMAGES),
+            ("LAL", LAL_IMAGES),
+        )
+        for row in volume_and_minima(data, algorithm, changes)
+    ),
+    ("replicated-annealing", {"machine": "sign"},
+     FIGURE_3 | TREE | {"xi": (436, 1089), "units": 33, "activation": "sign"}),
+    ("replicated-annealing", {"machine": "relu"},
+     FIGURE_3 | TREE | {"xi": (410, 1024), "units": 32, "activation": "relu"}),
+    ("replicated-annealing-connected", {"machine": "sign", "wiring": "tree"},
+     CONNECTED | {"xi": (271, 1809), "units": 9, "activation": "sign", "tree": True}),
+    ("replicated-annealing-connected", {"machine": "relu", "wiring": "connected"},
+     CONNECTED | {"xi": (240, 200), "units": 8, "activation": "relu", "tree": False}),
+    *(
+        ("tree-minima", {"algorithm": algorithm}, COMMITTEE | changes)
+        for algorithm, changes in (
+            ("fBP", SPHERICAL),
+            ("eLAL", ELAL),
+            ("ceSGD slow", SLOW),
+            ("ceSGD fast", FAST),
+            ("LAL", LAL),
+        )
+    ),
+]  # fmt: skip
+DEEP = {"momentum": 0.0, "spread": None, "batch": 100, "epochs": 300}
+
+
+def calls_of(monkeypatch, name, point, sample=3):
+    return recorded(monkeypatch, experiments.get(name).as_task("paper", point, sample))
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "expected"), ROWS, ids=[f"{row[0]} {[*row[1].values()]}" for row in ROWS]
+)
+def test_what_solvers_are_told(monkeypatch, name, point, expected):
+    assert point in experiments.get(name).scale("paper").points
+    found = [told for called, told in calls_of(monkeypatch, name, point) if called in SOLVERS]
+    if name == "binary-networks":
+        assert found == [expected | DEEP] * 4  # solutions of one training set
+    else:
+        assert found == [expected]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_way_of_solving_has_a_row(name):
+    """No value of a grid that is a name or a choice is without one; loads and sizes may be."""
+    grid = experiments.get(name).scale("paper").grid
+    rows = [point for one, point, _ in ROWS if one == name]
+    for axis, values in grid.items():
+        if all(isinstance(value, str) for value in values):
+            assert {point[axis] for point in rows} == set(values)
+    assert rows
+
+
+@pytest.mark.parametrize("name", ["bp-entropy", "fbp-committee", "fbp-perceptron-success"])
+def test_patterns_are_those_of_the_load(monkeypatch, name):
+    for point in experiments.get(name).scale("paper").points:
+        with monkeypatch.context() as patch:
+            (told,) = (told for _, told in calls_of(patch, name, point))
+        P, N = told["xi"]
+        assert point.get("N", 999) == N
+        assert abs(P - point["alpha"] * N) <= 0.5
+
+
+def measured(monkeypatch, name, point, measure):
+    return [told for called, told in calls_of(monkeypatch, name, point) if called == measure]
+
+
+CURVE = {"form": "exact", "output": "exact", "damping": 0.0, "tolerance": 1e-6, "max_sweeps": 500}
+CURVE |= {"seed": 0}
+ON_IMAGES = EXPANDED | {"output": "exact", "damping": 0.5, "tolerance": 1e-4, "max_sweeps": 200}
+ON_IMAGES |= {"seed": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "expected"),
+    [
+        ("fbp-local-entropy", {"alpha": 1.0},
+         CURVE | TREE | {"weights": (9, 111), "xi": (999, 999), "couplings": (30,)}),
+        ("fbp-perceptron", {"alpha": 1000 / 2001},
+         CURVE | TREE | {"weights": (2001,), "xi": (1000, 2001), "couplings": (48,)}),
+        ("elal-replicas", {"replicas": 3},
+         CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (6,)}),
+        ("tree-minima", {"algorithm": "LAL"},
+         CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (30,)}),
+        ("image-volume", {"data": "original", "algorithm": "LAL"},
+         ON_IMAGES
+         | {"weights": (9, 784), "xi": (500, 784), "couplings": (24,), "tree": False}),
+    ],
+)  # fmt: skip
+def test_what_the_local_entropy_is_told(monkeypatch, name, point, expected):
+    assert measured(monkeypatch, name, point, "local_entropy") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "betas", "kinds"),
+    [
+        ("tree-minima", {"algorithm": "fBP"}, [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0],
+         [("square", True), ("cross-entropy", False)]),
+        ("elal-replicas", {"replicas": 3}, [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0],
+         [("square", False)]),
+        ("image-minima", {"data": "shuffled", "algorithm": "LAL"}, [10.0, 30.0, 90.0],
+         [("square", False), ("square", True)]),
+    ],
+)  # fmt: skip
+def test_what_the_largest_eigenvalue_is_told(monkeypatch, name, point, betas, kinds):
+    calls = measured(monkeypatch, name, point, "max_eigenvalue")
+    found = [(told["beta"], told["loss"], told["tangent"]) for told in calls]
+    assert found == [(beta, loss, tangent) for loss, tangent in kinds for beta in betas]
+    assert {told["tree"] for told in calls} == {name != "image-minima"}
+    assert {(told["gamma"], told["output_beta"]) for told in calls} == {(1.0, 1.0)}
+
+
+def test_spectra_are_of_the_square_loss(monkeypatch):
+    calls = measured(monkeypatch, "tree-minima", {"algorithm": "LAL"}, "hessian_spectrum")
+    assert [told["beta"] for told in calls] == [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0]
+    assert {(told["loss"], told["tree"], told["gamma"]) for told in calls} == {
+        ("square", True, 1.0)
+    }
+
+
+def test_noise_on_images(monkeypatch):
+    point = {"data": "original", "algorithm": "eLAL"}
+    (told,) = measured(monkeypatch, "image-minima", point, "noise_robustness")
+    assert (told["kind"], told["perturbations"], told["bias"]) == ("pixels", 20, None)
+    assert told["noise"] == (14,)
+
+
+def test_the_images_are_those_of_the_papers(monkeypatch):
+    """P1, App. E: 500 dresses and coats, as many of each; App. F: five shuffled versions."""
+    calls = calls_of(monkeypatch, "image-minima", {"data": "shuffled", "algorithm": "LAL"}, 7)
+    (draw,) = (told for called, told in calls if called == "dress_coat")
+    assert draw == {"patterns": 500, "seed": 0, "balanced": True}
+    settings = experiments.get("image-minima").scale("paper").settings
+    assert (settings["shuffles"], settings["shuffle_seed"]) == (5, 2020)
+
+
+def test_what_is_measured_on_binary_networks(monkeypatch):
+    point = {"dataset": "fashion", "size": 500}
+    calls = calls_of(monkeypatch, "binary-networks", point)
+    profiles = [told for called, told in calls if called == "error_profile"]
+    assert {(told["samples"], told["distances"]) for told in profiles} == {(10, (12,))}
+    assert len(profiles) == 4
+    matches = [told for called, told in calls if called == "match_layers"]
+    assert len(matches) == 6  # pairs
+    assert all(told["signs"] for told in matches)
+
+
+def test_noise_on_replicas(monkeypatch):
+    (told,) = measured(monkeypatch, "replicated-annealing", {"machine": "sign"}, "noisy_errors")
+    assert told["settings"]["perturbations"] == 50
+    assert told["weights"] == (21, 33, 33)  # the reference and 20 replicas
+    np.testing.assert_allclose(told["settings"]["noise"], np.arange(21) * 0.025)
