@@ -481,9 +481,11 @@ def test_zero_temperature_solves_its_equations(alpha, gamma):
         """Where ``h - z = dq s(h)``, s the share of the loss's largest slope."""
         if gamma == math.inf:
             return min(z + dq, 0.0) if z < 0.0 else z
-        return optimize.brentq(
-            lambda h: h - z - dq * special.expit(-2.0 * gamma * h), z, z + dq, xtol=1e-13
-        )
+        # of the shift, not of h: where s is 1, (z + dq) - z may be rounded to less than dq s
+        return z + optimize.brentq(
+            lambda shift: shift - dq * special.expit(-2.0 * gamma * (z + shift)), 0.0, dq,
+            xtol=1e-13,
+        )  # fmt: skip
 
     def average(f):
         kinks = (-dq, -0.5 * dq, 0.0)
