@@ -18,6 +18,7 @@ MODULES = {
     "fbp-perceptron-success": "wfmlib.experiments.fbp_perceptron_success",
     "image-focusing": "wfmlib.experiments.image_focusing",
     "image-minima": "wfmlib.experiments.image_minima",
+    "image-training-sets": "wfmlib.experiments.image_training_sets",
     "image-volume": "wfmlib.experiments.image_volume",
     "replicated-annealing": "wfmlib.experiments.replicated_annealing",
     "replicated-annealing-connected": "wfmlib.experiments.replicated_annealing_connected",
