@@ -17,9 +17,10 @@ from wfmlib.experiments import digest
 PACKAGE = Path(wfmlib.__file__).parent
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 FOCUSING = {name for name in NAMES if name.startswith("fbp-")} | {"image-focusing"}
-WITH_FOCUSING = {"committee-reach", "image-minima", "image-volume", "tree-minima"}
+IMAGES = {"image-minima", "image-training-sets", "image-volume"}
+WITH_FOCUSING = IMAGES | {"committee-reach", "tree-minima"}
 ANNEALING = {name for name in NAMES if "annealing" in name}
-TRAINED = {"committee-reach", "elal-replicas", "image-minima", "image-volume", "tree-minima"}
+TRAINED = IMAGES | {"committee-reach", "elal-replicas", "tree-minima"}
 
 
 BYSTANDERS = ("annealing-losses", "binary-networks", "bp-entropy", "image-volume", "tree-minima")

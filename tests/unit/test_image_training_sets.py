@@ -1,5 +1,6 @@
 """Training sets as the unit of replication: the sets, and one sample on synthetic images."""
 
+import dataclasses
 from dataclasses import asdict
 
 import numpy as np
@@ -68,9 +69,9 @@ def test_a_sample_is_what_it_says(algorithm):
     top = landscape.max_eigenvalue(one.weights, xi, sigma, beta=10.0, tree=False)
     assert found["largest"][0, 1] == pytest.approx(top)
     if algorithm == "ceSGD slow" and one.errors > 0:  # stopped after all its epochs
-        assert np.all(np.isnan(found["around_excess"]))
+        assert found["around_run"] != 0
         return
-    assert one.errors == 0
+    assert one.errors == found["around_run"] == 0
     assert np.all(found["around_converged"])
     assert np.all(np.diff(found["around_distance"]) < 0)  # a stronger pull, a smaller distance
     assert np.all(found["around_excess"] < 1e-4)  # the tolerance of the messages
@@ -94,3 +95,26 @@ def test_a_run_that_broke_off_leaves_nothing_but_says_so(monkeypatch):
     for name in ("test_error", "unseen_error", "largest", "around_excess"):
         assert np.all(np.isnan(found[name]))
     assert not found["around_converged"].any()
+    assert found["around_run"] == -1
+
+
+def test_volumes_are_those_around_the_first_run_that_solved(monkeypatch):
+    """Two runs of which the first is given a wrong answer: the second is measured."""
+    found = []
+
+    def solve(*args, **options):
+        one = learning.least_action(*args[1:3], units=args[3], seed=args[4], tree=False, eta=1e-4)
+        found.append(one)
+        return one if len(found) > 1 else dataclasses.replace(one, errors=1)
+
+    monkeypatch.setattr(experiment.committee_algorithms, "solve", solve)
+    point = {"classes": "synthetic", "algorithm": "LAL"}
+    seen = experiment.EXPERIMENT.as_task("quick", point, 0).compute()
+    assert seen["errors"].tolist() == [1, 0]
+    assert seen["around_run"] == 1
+    (xi, sigma), *_ = experiment.training_set(SETTINGS, "synthetic", 0)
+    messages = {"tree": False, "form": "expanded", "damping": 0.5, "tolerance": 1e-4}
+    around = landscape.local_entropy(
+        found[1].weights, xi, sigma, couplings=(3.0, 30.0), max_sweeps=200, **messages
+    )
+    np.testing.assert_array_equal(seen["around_excess"], around.excess)

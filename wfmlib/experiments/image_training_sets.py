@@ -33,6 +33,7 @@ VARIABLES = {
         "1", "the same on all patterns that are not trained on, class by class", ("run", "label")
     ),
     "largest": Variable("1", "largest eigenvalue, smoothed square loss", ("run", "beta")),
+    "around_run": Variable("1", "run around which volumes are measured; -1: none", dtype="int32"),
 } | {f"around_{name}": variable for name, variable in CURVE.items()}
 
 # P1, App. E (Fashion-MNIST).
@@ -59,7 +60,7 @@ PAIRS = ("dress, coat", "bag, coat")
 def sample(settings, point, seed):
     """Return what one algorithm found on one training set, in several runs.
 
-    Volumes are measured around the first run's solution.
+    Volumes are measured around the first run that ended in a solution.
     """
     number = seed.spawn_key[-1]  # of the training set
     (xi, sigma), unseen, test = training_set(settings, point["classes"], number)
@@ -68,9 +69,11 @@ def sample(settings, point, seed):
         for one in seed.spawn(len(settings["run"]))
     ]
     rows = [_measured(settings, found, (xi, sigma), unseen, test) for found in runs]
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]} | _around(
-        settings, runs[0], xi, sigma
-    )
+    solved = [k for k, one in enumerate(runs) if one is not None and one.errors == 0]
+    first = solved[0] if solved else -1
+    around = _around(settings, runs[first] if solved else None, xi, sigma)
+    measured = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return measured | around | {"around_run": first}
 
 
 def _solve(settings, algorithm, xi, sigma, seed):
@@ -118,8 +121,8 @@ def _measured(settings, found, train, unseen, test):
 
 
 def _around(settings, found, xi, sigma):
-    """Return the local entropy around a solution."""
-    if found is None or found.errors > 0:
+    """Return the local entropy around a solution, if there is one."""
+    if found is None:
         around = no_curve(settings)
     else:
         curve = landscape.local_entropy(
@@ -230,7 +233,7 @@ EXPERIMENT = Experiment(
             samples=10,
             settings=SETTINGS,
             coordinates={
-                "run": range(2),
+                "run": range(3),
                 "label": (-1, 1),
                 "beta": BETAS,
                 "coupling": COUPLINGS,
