@@ -233,7 +233,7 @@ EXPERIMENT = Experiment(
             samples=10,
             settings=SETTINGS,
             coordinates={
-                "run": range(3),
+                "run": range(2),
                 "label": (-1, 1),
                 "beta": BETAS,
                 "coupling": COUPLINGS,
