@@ -72,8 +72,7 @@ def dress_coat(patterns=500, *, seed, balanced=True):
     seed : int, numpy.random.SeedSequence or numpy.random.Generator
         Which of them.
     balanced : bool, optional
-        As for `draw`. P1 does not say; of all together 9 in 10 are coats, and with as many coats
-        among the training patterns the algorithms take half the epochs that it quotes.
+        As for `draw`. P1 does not say; of all together 9 in 10 are coats.
 
     Returns
     -------
