@@ -8,7 +8,8 @@ import pytest
 
 from wfmlib import landscape, learning, networks
 from wfmlib.experiments import image_training_sets as experiment
-from wfmlib.experiments.image_task import ALGORITHMS, PARAMETERS
+from wfmlib.experiments.image_task import ALGORITHMS
+from wfmlib.learning.schedules import FAST_IMAGES, SLOW_IMAGES
 
 SETTINGS = experiment.EXPERIMENT.scale("quick").settings
 PAPER = experiment.EXPERIMENT.scale("paper")
@@ -80,9 +81,11 @@ def test_a_sample_is_what_it_says(algorithm):
 def test_the_recipe_is_that_of_the_paper():
     """P1, App. E, as it stands in the settings of the archive."""
     recipes = PAPER.settings["recipes"]
-    for name, known in PARAMETERS.items():
-        schedule = known.get("schedule")
-        assert recipes[name] == ({"schedule": asdict(schedule)} if schedule else known)
+    assert set(recipes) == set(ALGORITHMS)
+    assert {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3}.items() <= recipes["eLAL"].items()
+    assert recipes["LAL"]["eta"] == 1e-4
+    assert recipes["ceSGD slow"] == {"schedule": asdict(SLOW_IMAGES)}
+    assert recipes["ceSGD fast"] == {"schedule": asdict(FAST_IMAGES)}
     assert {"P": 500, "units": 9, "max_epochs": 5000}.items() <= PAPER.settings.items()
     assert PAPER.samples >= 10
 

@@ -11,7 +11,6 @@ other pairs, with T-shirts, it was left with one to three on one set or on both.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import lru_cache
 
 import numpy as np
@@ -19,10 +18,10 @@ import numpy as np
 from wfmlib import datasets, landscape, networks
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES
 from wfmlib.experiments import committee_algorithms
+from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, no_curve
-from wfmlib.experiments.image_task import ALGORITHMS, synthetic
-from wfmlib.learning.schedules import FAST_IMAGES, SLOW_IMAGES, Schedule
+from wfmlib.experiments.image_task import ALGORITHMS, RECIPES, synthetic
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers on the training patterns", ("run",), "int32"),
@@ -36,13 +35,6 @@ VARIABLES = {
     "around_run": Variable("1", "run around which volumes are measured; -1: none", dtype="int32"),
 } | {f"around_{name}": variable for name, variable in CURVE.items()}
 
-# P1, App. E (Fashion-MNIST).
-RECIPES = {
-    "eLAL": {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3},
-    "ceSGD slow": {"schedule": asdict(SLOW_IMAGES)},
-    "ceSGD fast": {"schedule": asdict(FAST_IMAGES)},
-    "LAL": {"eta": 1e-4},
-}
 SETTINGS = {
     "images": "fashion-mnist",
     "P": 500,
@@ -50,6 +42,7 @@ SETTINGS = {
     "units": 9,
     "max_epochs": 5000,
     "recipes": RECIPES,
+    "form": "expanded",
     "damping": 0.5,
     "tolerance": 1e-4,
     "max_sweeps": 200,
@@ -77,9 +70,6 @@ def sample(settings, point, seed):
 
 
 def _solve(settings, algorithm, xi, sigma, seed):
-    options = dict(settings["recipes"][algorithm])
-    if "schedule" in options:
-        options["schedule"] = Schedule(**options["schedule"])
     return committee_algorithms.solve(
         algorithm,
         xi,
@@ -88,7 +78,7 @@ def _solve(settings, algorithm, xi, sigma, seed):
         seed,
         tree=False,
         max_epochs=settings["max_epochs"],
-        **options,
+        **settings["recipes"][algorithm],
     )
 
 
@@ -131,7 +121,7 @@ def _around(settings, found, xi, sigma):
             sigma,
             couplings=settings["coupling"],
             tree=False,
-            form="expanded",
+            form=settings["form"],
             damping=settings["damping"],
             tolerance=settings["tolerance"],
             max_sweeps=settings["max_sweeps"],
@@ -252,4 +242,5 @@ EXPERIMENT = Experiment(
     sample=sample,
     seed=2020,
     paired=True,
+    agreement=AGREEMENT,
 )
