@@ -6,7 +6,6 @@ What was measured at paper scale is read from archives; formulas and small insta
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -140,7 +139,7 @@ def bp_settles_around_wide_minimum():
 
 
 # ------------------------------------------------------------------------------------------------
-# Formulas (P1, App. D)
+# Around a reference (P1, App. D)
 # ------------------------------------------------------------------------------------------------
 
 
@@ -159,88 +158,6 @@ def local_entropy_without_patterns():
         f"{-excess.min():.1e} nats per weight at D = {listed(around['distance'].values, 4)}; "
         f"ln 2 / N is {math.log(2.0) / N:.1e}"
     )
-
-
-def bp_sum_variance():
-    """The variance of a sum of 60 Gaussian weights times ±1, from 20000 draws."""
-    rng = np.random.default_rng(1)
-    zeta, xi = rng.uniform(1.0, 5.0, 60), rng.choice([-1.0, 1.0], 60)
-    drawn = (rng.standard_normal((20_000, 60)) / np.sqrt(zeta) @ xi).var()
-    printed, inverse = np.sum(zeta), np.sum(1.0 / zeta)
-    return abs(printed / drawn - 1.0) < 0.05, (
-        f"{drawn:.1f} is drawn; the sum over ζ is {printed:.1f}, that over 1/ζ is {inverse:.1f}"
-    )
-
-
-def bp_edge_terms():
-    """The mean entropy of four instances with N = 999, α = 1 with either sign, and the theory."""
-    N, load, found = 999, 1.0, []
-    for seed in range(4):
-        xi, sigma = patterns.random(round(load * N), N, seed)
-        at = learning.belief_propagation(
-            xi, sigma, units=3, weights=Spherical(), tolerance=1e-5, seed=seed
-        )
-        zeta = 1.0 / at.variances
-        mu = at.means * zeta
-        cavity_zeta, cavity_mu = zeta - at.messages["V"], mu - at.messages["U"]
-        whole = 0.5 * (mu**2 / zeta - np.log(zeta))
-        cavity = 0.5 * (cavity_mu**2 / cavity_zeta - np.log(cavity_zeta))
-        found.append((at.entropy, float(np.sum(whole - cavity)) / N))
-    found, edges = np.array(found).T
-    printed, theory = found + 2.0 * edges, _replica_entropy(load)
-    error = _standard_error(found)
-    return abs(printed.mean() - theory) < 3.0 * error, (
-        f"{printed.mean():.3f} nats per weight as printed, {found.mean():.3f} with the other "
-        f"sign, ± {error:.3f}; the replicas' {theory:.3f}"
-    )
-
-
-def bp_output_node():
-    """The probability of the right answer of 3 and 15 units, counted, at four fields."""
-    off = []
-    for units in (3, 15):
-        signs = np.array(list(product((-1, 1), repeat=units)))
-        right = signs.sum(axis=1) > 0
-        for field in (-0.5, 0.0, 0.5, 0.9):
-            exact = np.prod(0.5 * (1.0 + field * signs), axis=1)[right].sum()
-            x = units * field / math.sqrt(2.0 * units * (1.0 - field**2))
-            off.append((1.0 + 0.5 * math.erf(x) - exact, 0.5 * (1.0 + math.erf(x)) - exact))
-    printed, halved = np.max(np.abs(off), axis=0)
-    return printed < 0.1, (
-        f"as printed it is too large by up to {printed:.2f}; with 1/2 before the bracket it is "
-        f"off by up to {halved:.2f}"
-    )
-
-
-def _pulled():
-    """Return one Gaussian weight with a pull: its density on a grid, and the numbers behind it."""
-    zeta, mu, pull, reference = 4.5, 1.2, 2.0, -0.7  # r is 0.4
-    x = np.linspace(-12.0, 12.0, 24_001)
-    density = np.exp(-0.5 * zeta * x**2 + mu * x)
-    return x, density / density.sum(), zeta, mu, pull, reference
-
-
-def bp_cavity_mean():
-    """The mean of a Gaussian weight without its pull, summed on a grid."""
-    x, density, zeta, mu, pull, reference = _pulled()
-    cavity = density * np.exp(0.5 * pull * (x - reference) ** 2)
-    exact = np.sum(x * cavity) / np.sum(cavity)
-    r = 1.0 / (zeta - pull)
-    printed, times = (mu - pull * reference) / r, (mu - pull * reference) * r
-    return abs(printed - exact) < 1e-6, (
-        f"{exact:.3f}; divided by r it is {printed:.3f}, times r {times:.3f}"
-    )
-
-
-def bp_mean_distance():
-    """The mean squared distance of a Gaussian weight from its reference, summed on a grid."""
-    x, density, zeta, mu, pull, reference = _pulled()
-    exact = 0.5 * np.sum(density * (x - reference) ** 2)
-    r = 1.0 / (zeta - pull)
-    wide = r + 1.0 / pull
-    mean = (mu - pull * reference) * r
-    found = (r / wide + ((mean - reference) / wide) ** 2 / pull) / (2.0 * pull)
-    return abs(found - exact) < 1e-6, f"{found:.6f} against {exact:.6f}"
 
 
 def bp_fails_around_no_solution():

@@ -48,6 +48,11 @@ def sign_committee_k3_instability():
     return finite_committee.instability(units=3)
 
 
+def sign_committee_k3_capacity():
+    """The load at which the q1 of one-step replica symmetry breaking reaches 1."""
+    return finite_committee.rsb_capacity(units=3)
+
+
 def wide_minima_three_units():
     """The log fraction at two overlaps with a spread of 0.7, at the loads it belongs to."""
     found, loads, spread = [], [], 0.7
@@ -83,16 +88,6 @@ def energetic_term_is_log_fraction():
     ), (
         f"α G_E is {limit.energetic:.4f}, the difference from α = 0 is {limit.local_entropy:.4f}; "
         f"with 1000 replicas the latter is {many.local_entropy:.4f}"
-    )
-
-
-def entropic_term_of_many_replicas():
-    """The entropic term for 10000 replicas less its form at α = 0, at q1 = 0.9, α = 1."""
-    point = large_deviation.solve(0.9, 1.0, replicas=10000, **MANY)
-    excess = point.entropy - point.energetic - 0.5 * np.log(0.1) - Spherical().entropy
-    left = 0.5 * 0.9 / (0.1 + point.spread)
-    return bool(abs(excess) < abs(excess - left)), (
-        f"it is larger by {excess:.4f} for 10000 replicas, where q1/(2(1-q1+d0)) = {left:.4f}"
     )
 
 

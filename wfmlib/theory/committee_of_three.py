@@ -297,9 +297,10 @@ def pattern_averages(q0, difference, complement, m, order=4, step=1.2):
     node, cell = three_units.grid(q0, difference, complement, m, step)
     if len(node) <= MOST_NODES:
         count = min(int(np.searchsorted(node, three_units.TOP)) + 1, len(node))
-        table, forces = _tables(node[:count], m)
+        tables = _tables(node[:count], m)
+        order += 1  # of panels that are as wide as the groups
         return Grouped(
-            *three_units.averages(table, forces, node, cell, q0, difference, complement, m, order)
+            *three_units.averages(*tables, node, cell, q0, difference, complement, m, order)
         )
     scale = 1.0 / max(root, 1e-3)
     rule = gaussian.legendre_rule(order)

@@ -12,6 +12,7 @@ which is smallest at the saddle point. Replica symmetry is r -> 0, or q0 -> 1.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -58,6 +59,29 @@ def limit(activation, constraint):
         return Limit(math.inf, 1.0, math.inf)
     kappa = constraint.rescaled(activation.scale).kappa
 
+    def group(q0, complement, ratio):
+        overlap = activation._effective(q0, complement)
+        log_weight, pull, square = _group(overlap, ratio / slope, kappa)
+        return log_weight, overlap.slope * pull / slope**2, square / slope
+
+    return smallest(group, symmetric, (np.arange(-4.0, 12.1), np.arange(-6.0, 16.1)))
+
+
+def smallest(group, symmetric, trials):
+    """Return the `Limit` at which the load is smallest  [eq-1rsb-capacity].
+
+    Parameters
+    ----------
+    group : callable
+        Of q0, ``1 - q0`` and r: averages over patterns of ln <weight>, of <s>^2 and of <s^2>,
+        where s is the shortfall, all fields of a pattern added up; in units in which
+        ``d ln <weight> / dr = -<s^2> / 2`` and ``d / dq0`` of its average is ``-r^2 E <s>^2 / 2``.
+    symmetric : float
+        The load without breaking.
+    trials : pair of ndarray
+        Where the search starts: values of ``ln[r (1 - q0)]`` and of ``logit q0``.
+    """
+
     def loads(x):
         """Return the loads at which phi, and its derivatives by q0 and by the ratio, vanish.
 
@@ -65,20 +89,18 @@ def limit(activation, constraint):
         """
         stretch, q0, complement = math.exp(x[0]), special.expit(x[1]), special.expit(-x[1])
         ratio, outer = stretch / complement, 1.0 + stretch
-        overlap = activation._effective(q0, complement)
-        log_weight, pull, square = _group(overlap, ratio / slope, kappa)
+        log_weight, pull, square = group(q0, complement, ratio)
         return (
             (math.log1p(stretch) + ratio * q0 / outer) / (-2.0 * log_weight),
-            q0 * (slope / outer) ** 2 / (overlap.slope * pull),
-            slope * (1.0 + stretch * complement) / (outer**2 * square),
+            q0 / (outer**2 * pull),
+            (1.0 + stretch * complement) / (outer**2 * square),
         )
 
     def residuals(x):
         load, by_q0, by_ratio = loads(x)
         return math.log(by_q0 / load), math.log(by_ratio / load)
 
-    trials = [(a, b) for a in np.arange(-4.0, 12.1) for b in np.arange(-6.0, 16.1)]
-    start = min(trials, key=lambda x: loads(x)[0])
+    start = min(itertools.product(*trials), key=lambda x: loads(x)[0])
     if loads(start)[0] > symmetric:
         return Limit(symmetric, 1.0, 0.0)
     near = optimize.minimize(

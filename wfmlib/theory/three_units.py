@@ -67,7 +67,8 @@ def averages(table, forces, node, cell, q0, difference, complement, m, order):
         Nodes in a panel of the shared fields.
     """
     root, width = math.sqrt(q0 / complement), math.sqrt(difference / complement)
-    scale = 1.0 / max(root, 1e-3)
+    # a unit is safe where no member of a group is near its threshold
+    scale = math.sqrt(1.0 + width * width) / max(root, 1e-3)
     rule = gaussian.legendre_rule(order)
     middle, weight = middle_grid(scale, rule)
     common, spread, term, information = _averages(
@@ -77,7 +78,7 @@ def averages(table, forces, node, cell, q0, difference, complement, m, order):
 
 
 def middle_grid(scale, rule):
-    """Nodes and weights of ``v_2``; `scale` is the width, in v, of a unit's threshold.
+    """Nodes and weights of ``v_2``; `scale` is the width, in v, of a group at its threshold.
 
     Where two units are safe nothing is left to average.
     """
