@@ -11,11 +11,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from wfmlib import landscape, learning
+from wfmlib import datasets, landscape, learning
 from wfmlib.experiments import (
     annealing_losses,
     binary_networks,
     image_task,
+    image_training_sets,
     replicated_annealing,
 )
 
@@ -64,6 +65,7 @@ def recorded(monkeypatch, task):
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
     record(image_task, "dress_coat", _dress_coat)
+    record(datasets, "fashion_mnist", _fashion)
     record(image_task, "shuffle_pixels", lambda told: told["xi"])
     for measure, answer in {
         "local_entropy": _curve,
@@ -78,11 +80,14 @@ def recorded(monkeypatch, task):
         "match_layers": lambda told: told["w2"],
     }.items():
         record(landscape, measure, answer)
-    image_task._patterns.cache_clear()
+    modules = image_task, image_training_sets
     try:
+        for module in modules:
+            module._patterns.cache_clear()
         task.compute()
     finally:
-        image_task._patterns.cache_clear()
+        for module in modules:
+            module._patterns.cache_clear()
     return calls
 
 
@@ -156,6 +161,13 @@ def _dress_coat(told):
     sigma = np.where(np.arange(P) % 2, 1, -1).astype(np.int8)
     xi = np.ones((P, 784), np.int8)
     return xi, sigma, xi, sigma
+
+
+def _fashion(told):
+    """Return 300 images of each class, whose medians are those of images that are kept."""
+    labels = np.repeat(told["classes"], 300)
+    shades = np.where(np.arange(28 * 28) % 2, 160, 100).astype(np.uint8)
+    return np.tile(shades.reshape(28, 28), (len(labels), 1, 1)), labels
 
 
 def _curve(told):

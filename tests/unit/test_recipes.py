@@ -163,6 +163,16 @@ ROWS = [
         )
         for row in volume_and_minima(data, algorithm, changes)
     ),
+    *(
+        ("image-training-sets", {"classes": pair, "algorithm": algorithm}, IMAGES | changes)
+        for pair in ("dress, coat", "bag, coat")
+        for algorithm, changes in (
+            ("eLAL", ELAL_IMAGES),
+            ("ceSGD slow", SLOW_IMAGES),
+            ("ceSGD fast", FAST_IMAGES),
+            ("LAL", LAL_IMAGES),
+        )
+    ),
     ("replicated-annealing", {"machine": "sign"},
      FIGURE_3 | TREE | {"xi": (436, 1089), "units": 33, "activation": "sign"}),
     ("replicated-annealing", {"machine": "relu"},
@@ -197,6 +207,8 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
     found = [told for called, told in calls_of(monkeypatch, name, point) if called in SOLVERS]
     if name == "binary-networks":
         assert found == [expected | DEEP] * 4  # solutions of one training set
+    elif name == "image-training-sets":
+        assert found == [expected] * 2  # runs on one training set
     else:
         assert found == [expected]
 
@@ -246,6 +258,9 @@ ON_IMAGES |= {"seed": 0}
         ("image-volume", {"data": "original", "algorithm": "LAL"},
          ON_IMAGES
          | {"weights": (9, 784), "xi": (500, 784), "couplings": (24,), "tree": False}),
+        ("image-training-sets", {"classes": "bag, coat", "algorithm": "LAL"},
+         ON_IMAGES
+         | {"weights": (9, 784), "xi": (500, 784), "couplings": (9,), "tree": False}),
     ],
 )  # fmt: skip
 def test_what_the_local_entropy_is_told(monkeypatch, name, point, expected):
@@ -293,6 +308,15 @@ def test_the_images_are_those_of_the_papers(monkeypatch):
     assert draw == {"patterns": 500, "seed": 0, "balanced": True}
     settings = experiments.get("image-minima").scale("paper").settings
     assert (settings["shuffles"], settings["shuffle_seed"]) == (5, 2020)
+
+
+def test_the_training_sets_are_of_both_pairs(monkeypatch):
+    """Dresses are class 3 of Fashion-MNIST, coats 4, bags 8; both official files are read."""
+    for pair, classes in (("dress, coat", [3, 4]), ("bag, coat", [8, 4])):
+        with monkeypatch.context() as patch:
+            calls = calls_of(patch, "image-training-sets", {"classes": pair, "algorithm": "LAL"})
+        read = [told for called, told in calls if called == "fashion_mnist"]
+        assert read == [{"split": split, "classes": classes} for split in ("train", "test")]
 
 
 def test_what_is_measured_on_binary_networks(monkeypatch):
