@@ -16,9 +16,12 @@ PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-load
 # Of `make elsewhere`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
+# Of `make mutants`: how many a group, drawn with which seed.
+COUNT := 20
+SEED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test elsewhere unit lab serve students slides pdf bench references lock clean
+.PHONY: help setup book test elsewhere mutants unit lab serve students slides pdf bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' \
@@ -58,6 +61,9 @@ test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages,
 
 elsewhere: $(READY)  ## execute the chapters as three other processors would, and compare
 	@$(BIN)/python -m tools.elsewhere $(PAGES) --jobs $(JOBS) $(if $(SETTINGS),--settings $(SETTINGS))
+
+mutants: $(READY)  ## draw small errors in the sources, and see whether a test notices each
+	@$(BIN)/python -m tools.mutants --count $(COUNT) --seed $(SEED)
 
 unit: $(READY)  ## check the package alone
 	$(PYTEST) --doctest-modules tests/unit wfmlib

@@ -12,7 +12,7 @@ from tools import elsewhere, notebooks, processors
 CODE = """\
 from tools.processors import facts
 found = facts()
-print(sorted(found["bits"].items()) if {exact} else len(found["bits"]))"""
+print(found["numba"] if {exact} else len(found["bits"]))"""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,8 @@ def test_every_setting_takes_effect_or_is_refused_with_a_word(native):
         taken.append(found)
     if processors.architecture() in ("x86_64", "aarch64"):
         assert taken, "the oldest processor of an architecture is always possible"
-        assert taken[0]["bits"] != native["bits"]
+    if native["libm"]:  # an x86-64 with more than the oldest one has
+        assert all(taken[0]["bits"][one] != bits for one, bits in native["bits"].items())
 
 
 def test_what_takes_no_effect_is_told(native):
@@ -62,7 +63,7 @@ def test_a_page_that_depends_on_the_processor_is_told(tmp_path, native, monkeypa
         tagged = PAGE.replace("ipython3\n", "ipython3\n:tags: [nbval-check-output]\n")
         pages.append(tmp_path / f"{name}.md")
         pages[-1].write_text(tagged % code)
-        output = f"{sorted(native['bits'].items()) if exact else len(native['bits'])}\n"
+        output = f"{'another one' if exact else len(native['bits'])}\n"
         stored = {"output_type": "stream", "name": "stdout", "text": output}
         entry = {"source": code, "outputs": [stored]}
         (tmp_path / f"{name}.json").write_text(json.dumps([entry]))
@@ -73,8 +74,8 @@ def test_a_page_that_depends_on_the_processor_is_told(tmp_path, native, monkeypa
     assert outcome.word.startswith("1 cells differ")
     first, *lines = outcome.said
     assert first == "exact, cell 0: from tools.processors import facts"
-    assert lines[0].strip().startswith("- [('blas', ")
-    assert lines[1].strip().startswith("+ [('blas', ")
+    numba = processors.SETTINGS[0].processors[processors.architecture()][0]
+    assert [line.strip() for line in lines] == ["- another one", f"+ {numba}"]
     built = tmp_path / "built" / processors.SETTINGS[0].name
     assert list(built.glob("numba-*")), "compiled kernels are kept apart"
 

@@ -1,0 +1,103 @@
+"""Which tests reach a definition, the nearest first: what `tools/mutants.py` asks of a tree.
+
+Names are followed as the digest of an experiment follows them (`wfmlib/experiments/digest.py`),
+from each test and its fixtures. What is looked up by a name at run time, an experiment, a check or
+a claim, is found by that name in the text of a test.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from wfmlib.experiments.digest import Sources
+
+Place = tuple[str, str]  # a module, and what it defines
+# A test that any change of a source makes fail would kill all, and says nothing on any.
+DETECTORS = ("test_digest.py", "test_numba_cache.py", "test_verification.py")
+
+
+class Reach:
+    """The definitions of a tree and its tests, and which of them name which."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.sources = Sources({name: root / name for name in ("wfmlib", "tests")})
+        self.users: dict[Place, set[Place]] = defaultdict(set)
+        self.texts: dict[Place, str] = {}
+        self.tests: list[Place] = []
+        for folder in ("wfmlib", "tests/unit"):
+            for path in sorted((root / folder).rglob("*.py")):
+                if folder == "wfmlib" or path.name not in DETECTORS:
+                    self._read(path)
+
+    def _read(self, path: Path) -> None:
+        """Note what each definition of a module names."""
+        module = module_of(path.relative_to(self.root))
+        lines = path.read_text().splitlines()
+        is_test = path.name.startswith("test_")
+        known = self.sources.module(module)
+        for name, statements in known.statements.items():
+            place = (module, name)
+            # not what it decorates, or what else is done with it
+            nodes = [one for one in statements if getattr(one, "name", name) == name]
+            for _, target in {pair for one in nodes for pair in self.sources._names(known, one)}:
+                if isinstance(target, tuple):
+                    self.users[target].add(place)
+            if is_test:
+                parts = [lines[node.lineno - 1 : node.end_lineno] for node in nodes]
+                self.texts[place] = "\n".join(line for part in parts for line in part)
+                self._fixtures(module, place, nodes)
+
+    def _fixtures(self, module: str, place: Place, nodes: list[ast.stmt]) -> None:
+        """Note which fixtures a test, or a fixture, takes by the names of its arguments."""
+        for node in nodes:
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            if node.name.startswith("test_"):
+                self.tests.append(place)
+                parts = [ast.unparse(one) for one in node.decorator_list]
+                self.texts[place] += "\n".join(parts)
+            for argument in node.args.args:
+                if argument.arg in self.sources.module(module).statements:
+                    self.users[module, argument.arg].add(place)
+
+    def distances(self, start: set[Place], names: set[str]) -> dict[Place, int]:
+        """Return how many steps it is from a definition to each user of it.
+
+        A test whose text has one of the names is one step away.
+        """
+        quoted = {f"{mark}{name}{mark}" for name in names for mark in "\"'"}
+        by_name = {place for place, text in self.texts.items() if any(map(text.count, quoted))}
+        found, front, steps = dict.fromkeys(start, 0), set(start), 0
+        while front:
+            users = {user for one in front for user in self.users[one]}
+            steps += 1
+            front = (users | (by_name if steps == 1 else set())) - set(found)
+            found |= dict.fromkeys(front, steps)
+        return found
+
+    def nearest(self, start: set[Place], names: set[str], most: int) -> list[str]:
+        """Return tests that reach a definition, as pytest writes them, the nearest first."""
+        steps = self.distances(start, names)
+        ranked = sorted((steps[place], place) for place in self.tests if place in steps)
+        return [f"{module.replace('.', '/')}.py::{name}" for _, (module, name) in ranked[:most]]
+
+    def dependents(self, module: str) -> set[Path]:
+        """Return the files whose definitions reach those of a module, its own among them."""
+        if module not in self.sources._modules:
+            return set()
+        start = {(module, name) for name in self.sources.module(module).statements}
+        modules = {one for one, _ in self.distances(start, set())} | {module}
+        return {
+            path
+            for one in modules
+            if one.startswith("wfmlib") and (path := self.sources._path(one)) is not None
+        }
+
+
+def module_of(path: Path) -> str:
+    """Return the dotted name of a source."""
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
