@@ -114,12 +114,13 @@ def copied(commit: str, root: Path) -> Path:
 
 
 class Tree:
-    """A copy of the sources, in which one mutant after the other is tested."""
+    """Two copies of the sources: in one, one mutant after the other is tested; one stays."""
 
-    def __init__(self, root: Path):
-        self.root, self.log = root, root.parent / "log.jsonl"
+    def __init__(self, root: Path, clean: Path):
+        self.root, self.clean, self.log = root, clean, root.parent / "log.jsonl"
         self.kernels = root.parent / "numba"
-        shutil.copy(WATCH, root)
+        for folder in (root, clean):
+            shutil.copy(WATCH, folder)
         self.reach = Reach(root)
         self.stamp = int(time.time())
         self.alone: dict[str, float] = {}  # seconds of a test without a mutant; inf: it fails
@@ -144,7 +145,7 @@ class Tree:
                 names.add(name)
         return names
 
-    def run(self, tests: list[str]) -> tuple[int, list[list], str]:
+    def run(self, tests: list[str], root: Path) -> tuple[int, list[list], str]:
         """Run tests, to the first that fails; return the exit status, the log, what was said."""
         self.log.unlink(missing_ok=True)
         self.kernels.mkdir(exist_ok=True)
@@ -152,10 +153,11 @@ class Tree:
         left = [f"--deselect={name}" for name, used in self.alone.items() if used == math.inf]
         process = subprocess.Popen(
             [*command, "-p", "mutants_watch", *left, *tests],
-            cwd=self.root,
+            cwd=root,
             env=os.environ
             | {
-                "PYTHONPATH": str(self.root),
+                "PYTHONPATH": str(root),
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # no test of the package needs one
                 "NUMBA_CACHE_DIR": str(self.kernels),
                 "WFMLIB_DISPLAY": "static",
                 "OPENBLAS_NUM_THREADS": "1",
@@ -178,7 +180,7 @@ class Tree:
     def takes(self, test: str) -> float:
         """Return how long a test takes without a mutant, in seconds; inf if it fails."""
         if test not in self.alone:
-            status, log, _ = self.run([test])
+            status, log, _ = self.run([test], self.clean)
             used = log[-1][2] - log[0][2] if log else 0.0
             self.alone[test] = used if status == 0 else math.inf
         return self.alone[test]
@@ -191,7 +193,7 @@ class Tree:
         while tests:
             try:
                 self.write(mutant.file, mutant.applied(source))
-                status, log, said = self.run(tests)
+                status, log, said = self.run(tests, self.root)
             finally:
                 self.write(mutant.file, source)
             ran = [name for what, name, _ in log if what == "runs"]
@@ -279,7 +281,7 @@ def main() -> None:
         cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,
     ).stdout.strip()  # fmt: skip
     folder = BUILD / "mutants" / commit
-    tree = Tree(copied(commit, folder / "tree"))
+    tree = Tree(copied(commit, folder / "tree"), copied(commit, folder / "clean"))
     kept = folder / f"seed-{arguments.seed}.jsonl"
     found = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     done = {(one["group"], one["file"], one["start"], one["after"]) for one in found}

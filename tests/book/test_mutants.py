@@ -79,16 +79,17 @@ compute = "second"
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "LIMITS", {"test": 4, "session": 100})
-    root = tmp_path / "tree"
+    roots = tmp_path / "tree", tmp_path / "clean"
     for name, text in (
         ("wfmlib/__init__.py", ""),
         ("wfmlib/toy.py", SOURCE),
         ("tests/__init__.py", ""),
         ("tests/unit/test_toy.py", TESTS),
     ):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return mutants.Tree(root)
+        for root in roots:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+    return mutants.Tree(*roots)
 
 
 def one(kind, before, recipe=False, source=SOURCE):
