@@ -51,7 +51,7 @@ EQUIVALENT = ROOT / "tools" / "mutants.toml"
 WATCH = ROOT / "tools" / "mutants_watch.py"
 LIMITS = {"test": 60, "session": 20}  # seconds of processor time
 PATIENCE = 900  # seconds on the clock, for tests whose work is done by other processes
-MOST = 10  # tests a mutant
+MOST = 20  # tests a mutant
 
 
 def sources(root: Path, group: str) -> list[Path]:

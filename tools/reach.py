@@ -79,9 +79,17 @@ class Reach:
         return found
 
     def nearest(self, start: set[Place], names: set[str], most: int) -> list[str]:
-        """Return tests that reach a definition, as pytest writes them, the nearest first."""
+        """Return tests that reach a definition, as pytest writes them, the nearest first.
+
+        The tests of the file that is named after the module count as two steps nearer.
+        """
         steps = self.distances(start, names)
-        ranked = sorted((steps[place], place) for place in self.tests if place in steps)
+        own = {f"test_{module.rpartition('.')[2]}" for module, _ in start}
+        ranked = sorted(
+            (steps[place] - 2 * (place[0].rpartition(".")[2] in own), place)
+            for place in self.tests
+            if place in steps
+        )
         return [f"{module.replace('.', '/')}.py::{name}" for _, (module, name) in ranked[:most]]
 
     def dependents(self, module: str) -> set[Path]:
