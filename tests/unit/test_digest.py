@@ -18,9 +18,9 @@ PACKAGE = Path(wfmlib.__file__).parent
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 FOCUSING = {name for name in NAMES if name.startswith("fbp-")} | {"image-focusing"}
 IMAGES = {"image-minima", "image-training-sets", "image-volume"}
-WITH_FOCUSING = IMAGES | {"committee-reach", "tree-minima"}
+WITH_FOCUSING = IMAGES | {"committee-reach", "slow-growth", "tree-minima"}
 ANNEALING = {name for name in NAMES if "annealing" in name}
-TRAINED = IMAGES | {"committee-reach", "elal-replicas", "tree-minima"}
+TRAINED = IMAGES | {"committee-reach", "elal-replicas", "slow-growth", "tree-minima"}
 
 
 BYSTANDERS = ("annealing-losses", "binary-networks", "bp-entropy", "image-volume", "tree-minima")

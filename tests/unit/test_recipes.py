@@ -181,6 +181,8 @@ ROWS = [
      CONNECTED | {"xi": (271, 1809), "units": 9, "activation": "sign", "tree": True}),
     ("replicated-annealing-connected", {"machine": "relu", "wiring": "connected"},
      CONNECTED | {"xi": (240, 200), "units": 8, "activation": "relu", "tree": False}),
+    ("slow-growth", {"schedule": "slow, first solution"},
+     COMMITTEE | SLOW | {"schedule": SLOW["schedule"] | {"stop": "errors"}}),
     *(
         ("tree-minima", {"algorithm": algorithm}, COMMITTEE | changes)
         for algorithm, changes in (
@@ -255,6 +257,8 @@ ON_IMAGES |= {"seed": 0}
          CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (6,)}),
         ("tree-minima", {"algorithm": "LAL"},
          CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (30,)}),
+        ("slow-growth", {"schedule": "slow, first solution"},
+         CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (8,)}),
         ("image-volume", {"data": "original", "algorithm": "LAL"},
          ON_IMAGES
          | {"weights": (9, 784), "xi": (500, 784), "couplings": (24,), "tree": False}),

@@ -22,6 +22,7 @@ MODULES = {
     "image-volume": "wfmlib.experiments.image_volume",
     "replicated-annealing": "wfmlib.experiments.replicated_annealing",
     "replicated-annealing-connected": "wfmlib.experiments.replicated_annealing_connected",
+    "slow-growth": "wfmlib.experiments.slow_growth",
     "tree-minima": "wfmlib.experiments.tree_minima",
 }
 
