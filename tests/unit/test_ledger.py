@@ -70,3 +70,21 @@ LIVE = sorted({claim.compute for claim in LEDGER if claim.compute and not claim.
 @pytest.mark.parametrize("name", LIVE)
 def test_a_check_without_an_archive_reads_none(name):
     assert "experiments." not in inspect.getsource(getattr(claim_checks, name))
+
+
+def test_claims_stand_in_the_order_of_the_chapters():
+    chapters = [claim.chapter for claim in LEDGER]
+    assert chapters == sorted(chapters)
+
+
+# P1 has sections with numbers, P2 has none; P3 exists in three versions
+PLACES = {
+    "P1": r"Sec\. (II\.[A-F]|I|III|IV|V)\b|App\. [A-F]|Eqs?\. \(|Figs?\. ([1-7]|A[1-3])\b",
+    "P2": r"^(?!.*Sec\. [IV])(?!letter|v1|SM)",
+    "P3": r"^(letter|v1|SM)\b",
+}
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_a_place_is_one_of_its_paper(claim):
+    assert re.search(PLACES[claim.source.paper], claim.source.at)
