@@ -5,9 +5,11 @@ runs for each the unit tests that reach it (`tools/reach.py`), the nearest first
 It works on a copy of the commit in `_build/mutants`, and appends what it finds to a file there.
 
 A mutant is *killed* if a test fails that passes without it, or never ends that otherwise does;
-else it *survives*. Tests of the book and cells of chapters are not run: they take minutes each. So
-the share of killed mutants is that of the unit tests alone. Mutants that change nothing which
-could be seen are listed in `tools/mutants.toml` with the reason, and do not count.
+else it *survives*. Of the book one page is looked at: a check of a claim that prints another
+verdict is seen there. Other cells of chapters, and tests of the book, take minutes each and are
+left out, so that the share of killed mutants is what unit tests and the scorecard see. Mutants
+that change nothing which could be seen are listed in `tools/mutants.toml` with the reason, and do
+not count.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ EQUIVALENT = ROOT / "tools" / "mutants.toml"
 WATCH = ROOT / "tools" / "mutants_watch.py"
 LIMITS = {"test": 60, "session": 20}  # seconds of processor time
 PATIENCE = 900  # seconds on the clock, for tests whose work is done by other processes
+VERDICTS = "import sys; from wfmlib import claims; print(*map(claims.check, sys.argv[1:]))"
 MOST = 20  # tests a mutant
 
 
@@ -133,7 +136,12 @@ class Tree:
             return self.reach.nearest({("wfmlib.claims", "load")}, {mutant.place} | checks, MOST)
         module = module_of(Path(mutant.file))
         start = {(module, mutant.place)}
-        return self.reach.nearest(start, self.names(start), MOST)
+        found = self.reach.nearest(start, self.names(start), MOST)
+        if found:
+            return found
+        # what numba's overloads call is not named: then all tests of the module
+        every = {(module, name) for name in self.reach.sources.module(module).statements}
+        return self.reach.nearest(every, set(), MOST)
 
     def names(self, start: set[Place]) -> set[str]:
         """Return the names by which a test may look up what uses a definition."""
@@ -145,6 +153,18 @@ class Tree:
                 names.add(name)
         return names
 
+    def variables(self, root: Path) -> dict[str, str]:
+        """Return the environment in which a copy is tested."""
+        return {
+            "PYTHONPATH": str(root),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # no test of the package needs one
+            "NUMBA_CACHE_DIR": str(self.kernels),
+            "WFMLIB_DISPLAY": "static",
+            "OPENBLAS_NUM_THREADS": "1",
+            "MUTANTS_LOG": str(self.log),
+            "MUTANTS_LIMITS": json.dumps(LIMITS),
+        }
+
     def run(self, tests: list[str], root: Path) -> tuple[int, list[list], str]:
         """Run tests, to the first that fails; return the exit status, the log, what was said."""
         self.log.unlink(missing_ok=True)
@@ -154,16 +174,7 @@ class Tree:
         process = subprocess.Popen(
             [*command, "-p", "mutants_watch", *left, *tests],
             cwd=root,
-            env=os.environ
-            | {
-                "PYTHONPATH": str(root),
-                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # no test of the package needs one
-                "NUMBA_CACHE_DIR": str(self.kernels),
-                "WFMLIB_DISPLAY": "static",
-                "OPENBLAS_NUM_THREADS": "1",
-                "MUTANTS_LOG": str(self.log),
-                "MUTANTS_LIMITS": json.dumps(LIMITS),
-            },
+            env=os.environ | self.variables(root),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -176,6 +187,25 @@ class Tree:
             said, _ = process.communicate()
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return process.returncode, [json.loads(line) for line in lines], said
+
+    def verdicts(self, mutant: Mutant, root: Path) -> str:
+        """Return what the scorecard would say of the claims whose checks reach a definition."""
+        names = self.names({(module_of(Path(mutant.file)), mutant.place)})
+        listed = tomllib.loads((self.root / LEDGER).read_text())["claim"]
+        ids = [one["id"] for one in listed if one.get("compute") in names]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", VERDICTS, *ids],
+                cwd=root,
+                env=os.environ | self.variables(root),
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return "no end"
+        return done.stdout if done.returncode == 0 else f"an error: {done.stderr[-200:]}"
 
     def takes(self, test: str) -> float:
         """Return how long a test takes without a mutant, in seconds; inf if it fails."""
@@ -212,6 +242,14 @@ class Tree:
             if outcome != "survives" or not ran:
                 break
             by = ""
+        if outcome == "survives" and mutant.file.startswith("wfmlib/claim_checks/"):
+            clean = self.verdicts(mutant, self.clean)
+            try:
+                self.write(mutant.file, mutant.applied(source))
+                if self.verdicts(mutant, self.root) != clean:
+                    outcome, by = "killed", "the scorecard"
+            finally:
+                self.write(mutant.file, source)
         seconds = round(time.perf_counter() - began)
         return {"outcome": outcome, "by": by, "seconds": seconds, "tests": len(ran)}
 

@@ -61,6 +61,19 @@ def test_count(counted):
 def test_by_name():
     assert getattr(sys.modules["wfmlib.toy"], "unseen")()
 """
+CHECKER = """\
+from wfmlib.claim_checks import toy
+
+def check(id):
+    return f"{id}: {getattr(toy, 'bound')() > 0.0}"
+"""
+CHECK = """\
+def bound():
+    return -SHIFT + 2.0
+
+
+SHIFT = 1.0
+"""
 LEDGER = b"""\
 [[claim]]
 id = "one"
@@ -83,6 +96,10 @@ def tree(tmp_path, monkeypatch):
     for name, text in (
         ("wfmlib/__init__.py", ""),
         ("wfmlib/toy.py", SOURCE),
+        ("wfmlib/claims.py", CHECKER),
+        ("wfmlib/claims.toml", '[[claim]]\nid = "one"\ncompute = "bound"\n'),
+        ("wfmlib/claim_checks/__init__.py", ""),
+        ("wfmlib/claim_checks/toy.py", CHECK),
         ("tests/__init__.py", ""),
         ("tests/unit/test_toy.py", TESTS),
     ):
@@ -180,6 +197,14 @@ def test_a_mutant_is_killed_survives_or_never_ends(tree):
     # test_broken reaches it and fails, but without it, too: no sign of it
     assert outcome("constant", "3") == ("survives", "")
     assert "test_broken" in [name.rpartition("::")[2] for name in tree.alone]
+
+
+def test_the_scorecard_sees_another_verdict(tree):
+    found = mutations.of_source(CHECK.encode(), "wfmlib/claim_checks/toy.py")
+    seen = {one.kind: tree.test(one) for one in found if one.kind in ("operator", "sign")}
+    assert seen["operator"]["outcome"] == "killed"  # -1 - 2 is no bound
+    assert seen["operator"]["by"] == "the scorecard"
+    assert seen["sign"]["outcome"] == "survives"  # 1 + 2 is one
 
 
 def test_summary_counts_what_is_not_equivalent(tmp_path, monkeypatch):

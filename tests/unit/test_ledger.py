@@ -88,3 +88,5 @@ PLACES = {
 @pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
 def test_a_place_is_one_of_its_paper(claim):
     assert re.search(PLACES[claim.source.paper], claim.source.at)
+    # committees alone: nothing of the perceptron, the cross-entropy, or of learning
+    assert claim.source.paper != "P2" or claim.chapter in (3, 4, 5)
