@@ -15,4 +15,6 @@ from wfmlib.claim_checks.least_action import *  # noqa: F403
 from wfmlib.claim_checks.margins import *  # noqa: F403
 from wfmlib.claim_checks.message_passing import *  # noqa: F403
 from wfmlib.claim_checks.parity import *  # noqa: F403
+from wfmlib.claim_checks.remarks_runs import *  # noqa: F403
+from wfmlib.claim_checks.remarks_theory import *  # noqa: F403
 from wfmlib.claim_checks.wide_minima import *  # noqa: F403
