@@ -77,14 +77,18 @@ def cross_entropy_dense_low_load():
 
 
 def cross_entropy_infinite_gamma_isolated():
-    """The local entropy at d = 0.001 around the two limits: maximal margin, and no margin."""
+    """The local entropy at d = 0.001 around the minima at γ = ∞, and their limit from finite γ.
+
+    At γ = ∞ all solutions are minima, and typical ones have margin 0. Along the line of zero
+    entropy minima of finite γ tend to the solutions of maximal margin: the order matters.
+    """
     ends = [
         franz_parisi.solve(1e-3, LOW, reference=reference).local_entropy
-        for reference in (_largest(LOW), Margin(0.0))
+        for reference in (Margin(0.0), _largest(LOW))
     ]
     return ends[0] < 0.0, (
-        f"{ends[0]:.4f} around maximal margin, where minima tend to along the line of zero "
-        f"entropy; {ends[1]:.4f} around typical solutions, the minima at γ = ∞ itself"
+        f"{ends[0]:.4f} around typical solutions, the minima at γ = ∞; {ends[1]:.4f} around "
+        "maximal margin, where minima of growing γ tend to along the line of zero entropy"
     )
 
 
@@ -153,16 +157,22 @@ def cross_entropy_replica_symmetric():
 
 
 def cross_entropy_two_layers():
-    """The normalised local entropy around minima of a sign committee, γ = 2."""
+    """The local entropy around minima of a sign committee at d = 0.005, γ = 1 and 2.
+
+    As for one layer: at a small load, 0.2, it nearly reaches the bound, with γ = 2 slightly
+    better; at a larger one, 0.4, it is lower, and still positive.
+    """
     found = []
-    for load in (0.2, LOW):
-        beta = cross_entropy.working_beta(load, 2.0, activation=Sign())
+    for load, gamma in ((0.2, 1.0), (0.2, 2.0), (LOW, 2.0)):
+        beta = cross_entropy.working_beta(load, gamma, activation=Sign())
         around = franz_parisi.solve(
-            NEAR, load, activation=Sign(), reference=CrossEntropy(2.0, beta)
+            NEAR, load, activation=Sign(), reference=CrossEntropy(gamma, beta)
         )
         found.append(around.local_entropy)
     bound = franz_parisi.geometric_bound(NEAR)
-    return min(found) > 0.5 * bound, (
-        f"for sign units, K → ∞, the local entropy at d = 0.005 is {listed(found, 4)} at α = 0.2 "
-        f"and 0.4; the bound is {bound:.4f}"
+    holds = 0.99 * bound < found[0] < found[1] < bound and 0.0 < found[2] < found[1]
+    return bool(holds), (
+        f"for sign units, K → ∞, at d = 0.005 below the bound {bound:.4f} by "
+        f"{bound - found[0]:.1e} and {bound - found[1]:.1e} at α = 0.2, γ = 1 and 2, by "
+        f"{bound - found[2]:.1e} at α = 0.4, γ = 2"
     )

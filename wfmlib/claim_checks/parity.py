@@ -49,11 +49,12 @@ def parity_log_ratio_few_units():
     )
 
 
-def parity_log_ratio_many_units():
-    """Bounds on the log-fraction of pairs at q1 = 0.9, at any load, for growing K."""
-    # Above: the annealed value. Below, at any q0: Jensen's inequality for the average over a
-    # group, E ln(1 + p) = -sum_j E p^(2j) / (2j), p the product of the units' mean signs.
-    q1, units = 0.9, (3, 11, 31, 101)
+def _pairs(q1, units):
+    """Return bounds on the log-fraction of pairs, in units of ``alpha ln 2``, plus 1, for each K.
+
+    Above: the annealed value. Below, at any q0: Jensen's inequality for the average over a group,
+    ``E ln(1 + p) = -sum_j E p^(2j) / (2j)``, p the product of the units' mean signs.
+    """
     width = math.sqrt((1.0 - q1) / q1)
     u, weight = gaussian.grid((0.0, width))
     mean_sign = 1.0 - 2.0 * gaussian.H(u / width)
@@ -61,7 +62,13 @@ def parity_log_ratio_many_units():
     moments = np.cumprod(np.tile(mean_sign**2, (len(j), 1)), axis=0) @ weight
     above = [0.5 * math.log1p(moments[0] ** K) for K in units]
     below = [-float(np.sum(moments**K / j)) for K in units]
-    gaps = [max(high, -low) / HALF for high, low in zip(above, below, strict=True)]
+    return [max(high, -low) / HALF for high, low in zip(above, below, strict=True)]
+
+
+def parity_log_ratio_many_units():
+    """Bounds on the log-fraction of pairs at q1 = 0.9, at any load, for growing K."""
+    units = (3, 11, 31, 101)
+    gaps = _pairs(0.9, units)
     # the shares must vanish exponentially in K; only the last is in question
     sizes = ", ".join(f"{gap:.1e}" for gap in gaps)
     return gaps[-1] < 0.01, (
@@ -87,34 +94,54 @@ def parity_never_flat():
 
 
 def flat_with_votes_only():
-    """The log-fraction at α = 0.5, y = ∞, K → ∞: a committee against -α ln 2."""
+    """The log-fractions at four overlaps: a committee, K → ∞, α = 0.5; parity, K = 1001, any load.
+
+    Of the committee that of y = ∞; of the parity machine bounds for pairs, whose distance from
+    -α ln 2 is the largest that any number of replicas can have.
+    """
     gaps = (0.3, 0.1, 0.03, 0.01)
-    found = [_log_fraction(1.0 - gap, 0.5, activation=Sign()) for gap in gaps]
-    holds = bool(np.all(np.diff(found) > 0.0)) and found[-1] > -0.1
+    votes = [_log_fraction(1.0 - gap, 0.5, activation=Sign()) for gap in gaps]
+    product = [_pairs(1.0 - gap, (1001,))[0] for gap in gaps]
+    holds = bool(np.all(np.diff(votes) > 0.0)) and votes[-1] > -0.1 and max(product) < 0.01
     return holds, (
-        f"in units of α ln 2 the committee has {listed(found, 3)} at 1 - q1 = {listed(gaps, 2)}, "
-        "the parity machine -1 throughout; at finite K the difference is one of degree"
+        f"in units of α ln 2 the committee has {listed(votes, 3)} at 1 - q1 = {listed(gaps, 2)}, "
+        f"pairs of parity machines -1 within {max(product):.0e}; at smaller K it is one of degree"
     )
 
 
 def parity_pieces():
-    """All solutions of 8 samples, N = 21, K = 3, P = 12: their internal representations."""
-    solutions = pieces = crossings = neighbours = 0
-    for seed in np.random.SeedSequence(5).spawn(8):
-        xi, sigma = patterns.random(12, 21, seed)
-        found = learning.enumerate_solutions(
-            xi, sigma, units=3, machine="parity", keep=2**14, threads=1
-        )
-        w = found.solutions.reshape(-1, 3, 7).astype(float)
-        signs = np.einsum("sli,pli->spl", w, xi.reshape(12, 3, 7).astype(float)) > 0
-        code = signs.reshape(len(w), -1) @ (1 << np.arange(36, dtype=np.int64))
-        flat = w.reshape(len(w), -1)
-        near = flat @ flat.T == 19.0  # one flip apart
-        solutions, pieces = solutions + found.count, pieces + len(set(code.tolist()))
-        crossings += int(np.sum(near & (code[:, None] != code)))
-        neighbours += int(np.sum(near))
-    size = solutions / pieces
-    return crossings == 0 and neighbours > 0 and size < 10.0, (
-        f"{solutions} solutions in {pieces} regions, {size:.1f} in each; of {neighbours} pairs of "
-        f"solutions one flip apart {crossings} lie in different regions"
+    """All solutions of 8 samples, K = 3, N = 9, 15 and 21, α = 0.6: internal representations.
+
+    Different regions must not touch, their number must grow with N, and the region of a typical
+    solution must hold less than a hundredth of all, and less at each size.
+    """
+    crossings, rows = 0, []
+    for N, P in ((9, 5), (15, 9), (21, 13)):
+        found = [_regions(N, P, seed) for seed in np.random.SeedSequence(5).spawn(8)]
+        crossings += sum(one[0] for one in found)
+        rows.append(np.array([one[1:] for one in found if one[1]]).mean(axis=0))
+    solutions, pieces, share = np.array(rows).T
+    holds = crossings == 0 and share[2] < share[1] < share[0] and share[2] < 0.01
+    return bool(holds and pieces[2] > pieces[1] > pieces[0] > 1.0), (
+        f"at N = 9, 15, 21 on average {listed(solutions, 0)} solutions in {listed(pieces, 0)} "
+        f"regions; that of a typical solution holds {listed(share, 4)} of them; {crossings} pairs "
+        "one flip apart lie in different regions"
     )
+
+
+def _regions(N, P, seed, machine="parity"):
+    """Return pairs of neighbours in different regions, solutions, regions, and a typical share."""
+    xi, sigma = patterns.random(P, N, seed)
+    found = learning.enumerate_solutions(
+        xi, sigma, units=3, machine=machine, keep=2**16, threads=1
+    )
+    if not found.count:
+        return 0, 0, 0, 0.0
+    w = found.solutions.reshape(-1, 3, N // 3).astype(float)
+    signs = np.einsum("sli,pli->spl", w, xi.reshape(P, 3, N // 3).astype(float)) > 0
+    code = signs.reshape(len(w), -1) @ (1 << np.arange(3 * P, dtype=np.int64))
+    flat = w.reshape(len(w), -1)
+    near = flat @ flat.T == N - 2.0
+    _, sizes = np.unique(code, return_counts=True)
+    share = float(np.sum(sizes**2)) / len(w) ** 2
+    return int(np.sum(near & (code[:, None] != code))), len(w), len(sizes), share

@@ -54,17 +54,21 @@ def sign_committee_k3_capacity():
 
 
 def wide_minima_three_units():
-    """The log fraction at two overlaps with a spread of 0.7, at the loads it belongs to."""
-    found, loads, spread = [], [], 0.7
-    for overlap in (0.94, 0.98):
+    """The log fraction at three overlaps with a spread of 0.7, at the loads they belong to.
+
+    The load grows with the overlap, and more patterns leave less: at one load it rises faster.
+    """
+    found, loads, spread, overlaps = [], [], 0.7, (0.94, 0.98, 0.995)
+    for overlap in overlaps:
         at = SignCommittee(3).limit_averages(overlap, spread, 0.0)
         outer = 1.0 - overlap + spread
         loads.append(overlap / outer**2 / at.force)
         found.append(0.5 * overlap / outer + loads[-1] * at.term)
-    above = min(loads) > sign_committee_k3_instability()
-    return bool(above and -0.2 < found[0] < found[1] < 0.0), (
-        f"{listed(found, 3)} nats at overlaps 0.94, 0.98 for α = {listed(loads, 2)}, above the "
-        "replica-symmetric instability"
+    harder = sign_committee_k3_instability() < loads[0] < loads[1] < loads[2]
+    rising = found[0] < found[1] < found[2] < 0.0 and found[2] > 0.5 * found[1]
+    return bool(harder and rising), (
+        f"{listed(found, 3)} nats at overlaps {listed(overlaps, 3)} at α = {listed(loads, 2)}, "
+        "above the replica-symmetric instability"
     )
 
 
@@ -119,13 +123,16 @@ def relu_and_sign_switch():
     )
 
 
+CASES = ((0.4, 0.85), (0.2, 0.85), (0.4, 0.75), (0.6, 0.85))  # loads and overlaps
+
+
 @cache
-def _dense_stabilities():
+def _dense_stabilities(load, overlap):
     """Where the density is largest, and its width, for rectifiers and sign units."""
     found = []
     for unit in (ReLU(), Sign()):
         grid = np.linspace(1e-6, 5.0, 101) * unit.scale
-        density = stabilities.density(grid, 0.4, activation=unit, overlap=0.85, replicas=20)
+        density = stabilities.density(grid, load, activation=unit, overlap=overlap, replicas=20)
         mean = np.trapezoid(grid * density, grid)
         width = np.sqrt(np.trapezoid((grid - mean) ** 2 * density, grid))
         found.append((grid[np.argmax(density)], width))
@@ -134,16 +141,18 @@ def _dense_stabilities():
 
 def dense_stabilities_peak_away_from_zero():
     """The density for y = 20, q1 = 0.85, α = 0.4 and binary weights on a grid."""
-    (relu, _), (sign, _) = _dense_stabilities()
+    (relu, _), (sign, _) = _dense_stabilities(*CASES[0])
     return bool(min(relu, sign) > 0.1), (
         f"largest at stability {relu:.2f} for rectifiers, {sign:.2f} for sign units"
     )
 
 
 def relu_stabilities_nearer_and_narrower():
-    """Peaks and standard deviations for y = 20, q1 = 0.85, α = 0.4 and binary weights."""
-    (relu, narrow), (sign, wide) = _dense_stabilities()
-    return bool(relu < sign and narrow < wide), (
-        f"peak at {relu:.2f} and width {narrow:.2f} for rectifiers, {sign:.2f} and {wide:.2f} for "
-        "sign units"
-    )
+    """Peaks and standard deviations for y = 20 and binary weights, in four cases."""
+    rows = [(*case, *_dense_stabilities(*case)) for case in CASES]
+    holds = all(relu < sign and narrow < wide for _, _, (relu, narrow), (sign, wide) in rows)
+    words = [
+        f"{relu:.2f}, {narrow:.2f} against {sign:.2f}, {wide:.2f} at α = {load}, q1 = {overlap}"
+        for load, overlap, (relu, narrow), (sign, wide) in rows
+    ]
+    return bool(holds), f"peak and width, rectifiers against sign units: {'; '.join(words)}"
