@@ -72,13 +72,15 @@ class Wrap:
 
 
 FOCUSED = always((np.ones((2, 2)), np.ones(2), np.ones((3, 67)), True))
-NO_FRACTION = -0.5 * math.log(10.0) + 0.5 * math.log(2.0 * math.pi * math.e)
 
 ROWS = {
     # chapter 1
     "binary_perceptron_capacity": {"typical.capacity": always(0.84)},
     "solvable_then_not": {"patterns.random": Wrap(contradicting)},
-    "exponentially_many_solutions": {"_solve": point(entropy=-0.1)},
+    "exponentially_many_solutions": {
+        "_solve": point(entropy=-0.1),
+        "typical.max_margin": always(0.4),
+    },
     "solution_count_fluctuates": {"_solve": point(entropy=0.7)},
     "labels_gauged_away": {"learning.enumerate_solutions": Wrap(without_labels)},
     "replica_symmetry_stable": {"_solve": point(replicon=1.1)},
@@ -93,7 +95,11 @@ ROWS = {
     "closest_at_max_margin": {"_solve": point(distance=0.3)},
     "typical_solutions_far_apart": {"_mean_distance": always(0.25)},
     "typical_solutions_isolated": {"franz_parisi.gap": always((0.01, 0.02))},
-    "frozen_1rsb": {"franz_parisi.local_entropy": lambda d, _: 1e-4 + 0.0 * d},
+    "frozen_1rsb": {
+        "typical.solve_1rsb": point(complexity=0.1),
+        "franz_parisi.gap": always((0.0, 0.01)),
+        "franz_parisi.local_entropy": lambda d, _: 1e-4 + 0.0 * d,
+    },
     "more_local_minima": {"_minima": always((100, 10))},
     # chapter 2
     "geometric_bound_binary": {"gammaln": Wrap(lambda true: lambda n: 1.001 * true(n))},
@@ -131,6 +137,7 @@ ROWS = {
     "dense_threshold": {"large_deviation.dense_threshold": always(0.7)},
     "dense_threshold_zero_complexity": {"large_deviation.dense_threshold": always(0.7)},
     "sign_committee_k3_instability": {"finite_committee.instability": always(1.76)},
+    "sign_committee_k3_capacity": {"finite_committee.rsb_capacity": always(3.02)},
     "wide_minima_three_units": {
         "finite_committee.instability": always(1.7),
         "SignCommittee.limit_averages": point(term=-1.0, force=0.5),
@@ -139,9 +146,6 @@ ROWS = {
         "large_deviation.local_entropy": lambda q1, *_, **__: np.full(len(q1), -0.1)
     },
     "energetic_term_is_log_fraction": {"large_deviation.solve": limits(-0.05, -0.1)},
-    "entropic_term_of_many_replicas": {
-        "large_deviation.solve": point(entropy=NO_FRACTION, energetic=0.0, spread=1.0)
-    },
     "relu_denser_near_one": {"_both": always([-0.2, -0.1])},
     "relu_and_sign_switch": {"_both": always([-0.1, -0.2])},
     "dense_stabilities_peak_away_from_zero": {
@@ -199,7 +203,10 @@ ROWS = {
     },
     "margin_dense_threshold": {"_dense": always(0.74)},
     "monotonic_below_threshold": {"_curve": curve(slope=-1.0), "_gap": always((0.1, 0.2))},
-    "thresholds_close": {"_dense": always(0.5)},
+    "thresholds_close": {
+        "_dense": always(0.5),
+        "large_deviation.dense_threshold": always(0.7553),
+    },
     "committee_margin_thresholds": {"_dense": always(0.7)},
     "committee_curves_similar": {
         "franz_parisi.curve": point(slope=np.ones(3), local_entropy=np.ones(3))

@@ -406,7 +406,12 @@ def test_entropies_that_agree_or_not(store):
         "bp-never-converges-above",
     ]
     for scale, wrong in ((1.0, settled), (1.1, ~settled | settled)):
-        store("bp-entropy", entropy=scale * theory[:, None] + noise, converged=wrong, sweeps=99)
+        store(
+            "bp-entropy",
+            entropy=scale * theory[:, None] * (1.0 + noise),
+            converged=wrong,
+            sweeps=99,
+        )
         agree = [claims.check(name).verdict for name in names]
         assert agree == ["holds" if scale == 1.0 else "differs"] * 4
 
