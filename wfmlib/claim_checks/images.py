@@ -165,8 +165,8 @@ def image_order_as_random():
     The text says *analogous*; that it means this order is our reading.
     """
     steps, number = list(pairwise(ORDER)), 3 * (1 + len(PLACES))
-    curved = _rising(_eigenvalues, ORDER, number)
     wider = [_wider(*step, "original", number) for step in steps]
+    curved = _rising(_eigenvalues, ORDER, number)
     words = [
         f"{one} > {other} {_values_of_p(p)}" for (one, other), p in zip(steps, wider, strict=True)
     ]
@@ -341,6 +341,7 @@ def image_noise_orders_alike():
     Distances are those from 0.02 to 0.2; of a pair whose volumes cross, or cannot be told apart at
     some of them, the volumes say nothing. With shuffled pixels those of LAL end before 0.2.
     """
+    noises = [eta for eta in _minima()["noise"].values if 0.0 < eta < 1.0]
     places, words, tested, orders = ALL_PLACES[[0, 1, 2, 4]], [], [], []
     for data in ("original", "shuffled"):
         for pair in combinations(ORDER, 2):
@@ -352,7 +353,6 @@ def image_noise_orders_alike():
             }
             if signs in ({1}, {-1}):
                 orders.append((data, *(pair if signs == {1} else pair[::-1])))
-    noises = [eta for eta in _minima()["noise"].values if 0.0 < eta < 1.0]
     for data, wide, narrow in orders:
         both = [_minima(data, algorithm=a)["accuracy"] for a in (wide, narrow)]
         pairs = [[one.sel(noise=eta).values for one in both] for eta in noises]

@@ -284,8 +284,8 @@ def fbp_nearly_capacity():
 
     The capacity is that of one step of replica symmetry breaking, found here and not P1's.
     """
-    capacity = finite_committee.rsb_capacity(3)
     (loads, exact), (_, expanded) = (_solved(form) for form in ("exact", "expanded"))
+    capacity = finite_committee.rsb_capacity(3)
     most = np.maximum(exact.sum(axis=1), expanded.sum(axis=1))
     number = exact.shape[1]
     words = ", ".join(f"{n} at {load:g}" for load, n in zip(loads, most, strict=True))
@@ -423,8 +423,8 @@ def _clipped(seed):
 
 def binary_algorithms_succeed():
     """A clipped perceptron rule on six instances, N = 501, α = 1/2; ten of focusing up to 0.7."""
-    epochs = [_clipped(seed)[3] for seed in range(6)]
     loads, share = _binary_shares()
+    epochs = [_clipped(seed)[3] for seed in range(6)]
     low = share[:, loads <= 0.7]
     return bool(np.all(low >= 0.5) and min(epochs) > 0), (
         f"the rule solves {sum(one > 0 for one in epochs)} of {len(epochs)}, in at most "
