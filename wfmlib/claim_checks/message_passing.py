@@ -391,7 +391,7 @@ def focusing_bp_above_max_margin():
     )
 
 
-def clipped_rule(xi, sigma, seed, epochs=1000):
+def _clipped_rule(xi, sigma, seed, epochs=1000):
     """Return weights by a perceptron rule on hidden states that are clipped to signs, and epochs.
 
     A wrong pattern moves all hidden states; one that is right by the smallest stability moves,
@@ -418,7 +418,7 @@ def clipped_rule(xi, sigma, seed, epochs=1000):
 @cache
 def _clipped(seed):
     xi, sigma = patterns.random(251, 501, seed)
-    return xi, sigma, *clipped_rule(xi, sigma, seed)
+    return xi, sigma, *_clipped_rule(xi, sigma, seed)
 
 
 def binary_algorithms_succeed():
