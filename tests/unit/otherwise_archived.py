@@ -114,6 +114,10 @@ def images(change):
     return {IMAGES: change}
 
 
+def sets(change):
+    return {"image-training-sets": change}
+
+
 def volumes(change):
     return {VOLUMES: change}
 
@@ -169,11 +173,11 @@ ROWS = {
     "image_elal_epochs": images(put(epochs=190)),
     "image_fast_epochs": images(scaled("epochs", 3)),
     "image_slow_epochs": images(put(epochs=3570)),
-    "image_all_learn": images(put(errors=0)),
-    "wide_minima_generalise": images(scaled("test_error", -1.0)),
-    "image_slow_generalises_better_than_fast": images(swapped(SLOW, FAST)),
-    "image_replicas_improve_lal": images(swapped("eLAL", LAL)),
-    "image_curvatures_ordered": images(swapped(SLOW, LAL)),
+    "all_sets_are_learned": sets(put(errors=0)),
+    "flat_minima_generalise_on_each_set": sets(scaled("test_error", -1.0)),
+    "slow_generalises_better_on_sets": sets(swapped(SLOW, FAST)),
+    "replicas_generalise_better_on_sets": sets(swapped("eLAL", LAL)),
+    "curvatures_ordered_on_sets": sets(swapped(SLOW, LAL)),
     "image_order_as_random": {
         IMAGES: first_of_pictures("largest"),
         VOLUMES: first_of_pictures(EXCESS),

@@ -17,4 +17,5 @@ from wfmlib.claim_checks.message_passing import *  # noqa: F403
 from wfmlib.claim_checks.parity import *  # noqa: F403
 from wfmlib.claim_checks.remarks_runs import *  # noqa: F403
 from wfmlib.claim_checks.remarks_theory import *  # noqa: F403
+from wfmlib.claim_checks.training_sets import *  # noqa: F403
 from wfmlib.claim_checks.wide_minima import *  # noqa: F403

@@ -3,7 +3,7 @@
 Means over runs are compared by Welch's test, eigenvalues by their logarithms; `evidence` says when
 a comparison is decided. Runs of different algorithms share seeds, and with shuffled pixels the
 version of the patterns: these tests make no use of it. All runs are on one training set, so that
-what they tell says nothing of other sets.
+what they tell says nothing of other sets; `training_sets` has the claims that ten sets can tell.
 
 *Slight* is a quarter, *hardly* a tenth: of an eigenvalue itself; of the range of all algorithms
 where there is a bound, as for accuracies and local entropies. *By far* is farther from the next
@@ -15,7 +15,6 @@ from __future__ import annotations
 from itertools import chain, combinations, pairwise
 
 import numpy as np
-from scipy import stats
 
 from wfmlib import experiments, landscape
 from wfmlib.claim_checks import evidence
@@ -42,10 +41,6 @@ def _minima(data="original", **where):
 def _eigenvalues(algorithm, data="original"):
     """Return the logarithms of the largest eigenvalues."""
     return np.log(_minima(data, algorithm=algorithm, beta=BETA)["largest"].values)
-
-
-def _errors(algorithm):
-    return _minima(algorithm=algorithm)["test_error"].values
 
 
 def _volumes(algorithm, data="original", places=PLACES):
@@ -96,67 +91,8 @@ def image_slow_epochs():
 
 
 # ------------------------------------------------------------------------------------------------
-# Curvature, volume and generalisation (P1, Sec. V, Fig. 7)
+# Curvature and volume (P1, Sec. V, Fig. 7)
 # ------------------------------------------------------------------------------------------------
-
-
-def image_all_learn():
-    """Wrong answers on the 500 training patterns in 50 runs of each algorithm."""
-    errors = _minima()["errors"]
-    text = ", ".join(f"{a} {int(errors.sel(algorithm=a).sum())}" for a in ORDER)
-    return bool((errors == 0).all()), text
-
-
-def wide_minima_generalise():
-    """Spearman's correlation of largest eigenvalues and test errors, β = 90, all runs.
-
-    The interval is that of runs drawn anew within each algorithm. What is left within algorithms
-    is compared with that of runs that are permuted within each.
-    """
-    points = _minima(beta=BETA).transpose("algorithm", "sample", ...)
-    x, y = points["largest"].values, points["test_error"].values
-    rng = np.random.default_rng(1)
-    drawn = (rng.integers(x.shape[1], size=x.shape) for _ in range(1000))
-    again = [_rank(*(np.take_along_axis(v, k, axis=1) for v in (x, y))) for k in drawn]
-    low, high = np.percentile(again, [2.5, 97.5])
-    mixed = [_within(rng.permuted(x, axis=1), y) for _ in range(1000)]
-    p = np.mean(np.array(mixed) >= _within(x, y))
-    return bool(low > 0), (
-        f"{_rank(x, y):.2f}, 95 %: {low:.2f} to {high:.2f}, {x.size} runs; "
-        f"within algorithms {_within(x, y):+.2f} on average, p = {p:.2f}"
-    )
-
-
-def _rank(x, y):
-    return float(stats.spearmanr(x.ravel(), y.ravel())[0])
-
-
-def _within(x, y):
-    """Return the mean over algorithms of the correlation of their runs."""
-    return float(np.mean([_rank(*pair) for pair in zip(x, y, strict=True)]))
-
-
-def image_slow_generalises_better_than_fast():
-    """Test errors of 50 runs each, on one training set."""
-    tested = _rising(_errors, GRADIENTS)
-    means = listed([100 * _errors(a).mean() for a in GRADIENTS], 2)
-    found = f"{means} % slow and fast, p = {_values_of_p(tested)}"
-    return evidence.decide(tested, found, RUNS)
-
-
-def image_replicas_improve_lal():
-    """Test errors and largest eigenvalues of 50 runs each, on one training set."""
-    names = ("eLAL", "LAL")
-    tested = [*_rising(_errors, names, 2), *_rising(_eigenvalues, names, 2)]
-    found = f"test errors p = {tested[0].p:.1g}, eigenvalues p = {tested[1].p:.1g}"
-    return evidence.decide(tested, found, RUNS)
-
-
-def image_curvatures_ordered():
-    """Largest eigenvalues at β = 90, 50 runs each."""
-    tested = _rising(_eigenvalues, ORDER[1:])
-    found = f"{' < '.join(ORDER[1:])}: p = {_values_of_p(tested)}"
-    return evidence.decide(tested, found, RUNS)
 
 
 def image_order_as_random():
