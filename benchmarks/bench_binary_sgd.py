@@ -4,7 +4,8 @@ PyTorch does the same steps on one thread, in single precision, in its two usual
 written out as products ("products"), and the straight-through estimator as an autograd function
 with `torch.optim.SGD` ("autograd"), which is how BinaryNet is commonly written. Patterns are signs
 of one byte everywhere, made floats one mini-batch after another. After an epoch the weights of all
-must agree but for the few whose latent value is so close to 0 that rounding decides.
+must agree but for the few whose latent value is so close to 0 that rounding decides. Ours takes
+the products of the way back in double precision, where they are exact; the peers' are single.
 
 Nearly all of the time goes into products of matrices: the GFlop/s of one such product, the largest
 of a step, stand beside the times. Recording the errors of the binary network after each epoch is

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from tools import processors
-from wfmlib import learning, patterns, portable
+from wfmlib import landscape, learning, patterns, portable
 from wfmlib.learning.schedules import FAST_IMAGES, SLOW, Schedule
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +37,9 @@ def trained():
     )
     yield "exp", np.array([portable.exp(one) for one in x])
     yield "log1p", np.array([portable.log1p(one) for one in np.abs(x)])
+
+    a, b = ([rng.choice([-1, 1], shape) for shape in ((51, 63), (51, 51), (1, 51))] for _ in "ab")
+    yield "matching", np.concatenate(landscape.match_layers(a, b), axis=None)
 
     xi, sigma = patterns.random(200, 165, 1)
     for tree in (True, False):

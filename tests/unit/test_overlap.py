@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 from wfmlib import networks, patterns
 from wfmlib.landscape.overlap import match_layers, match_units, overlap
@@ -45,6 +46,18 @@ def test_the_best_of_all(signs):
             for s in product((1, -1) if signs else (1,), repeat=4)
         )
         assert overlap(one, two, match=True, signs=signs) == pytest.approx(best, abs=1e-14)
+
+
+def test_equal_overlaps_of_signs_stay_equal():
+    """Which of many best matchings is found must not hang on the last bits of cosines."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        a, b = rng.choice([-1, 1], (2, 30, 9))
+        order = linear_sum_assignment(np.abs(a @ b.T), maximize=True)[1]
+        found = match_units(a, b)
+        gain = np.abs(a @ b.T)
+        assert gain[range(30), found.permutation].sum() == gain[range(30), order].sum()
+        np.testing.assert_array_equal(found.permutation, match_units(-2.0 * a, b).permutation)
 
 
 def test_overlap_is_what_it_says():

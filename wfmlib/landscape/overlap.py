@@ -56,9 +56,11 @@ def match_units(w1, w2, *, signs=True):
 
     Source: P3, SM IV.
     """
-    one, two = _directions("w1", w1), _directions("w2", w2)
+    one, two = _scaled("w1", w1), _scaled("w2", w2)
     _same_shapes([one], [two])
-    cosines = one @ two.T
+    # Products of signs are exact: cosines that are equal stay so, on every processor.
+    norms = np.linalg.norm(one, axis=1)[:, None] * np.linalg.norm(two, axis=1)
+    cosines = one @ two.T / norms
     free = _validate.choice("signs", signs, (True, False))
     gain = np.abs(cosines) if free else cosines
     rows, permutation = linear_sum_assignment(gain, maximize=True)
@@ -148,6 +150,12 @@ def overlap(w1, w2, *, match=False, signs=True):
 
 def _directions(name, w):
     """Return units of norm one, shape (K, N)."""
+    w = _scaled(name, w)
+    return w / np.linalg.norm(w, axis=1, keepdims=True)
+
+
+def _scaled(name, w):
+    """Return units whose largest weight is one in modulus, shape (K, N)."""
     w = _validate.reals(name, w)
     if w.ndim not in (1, 2) or w.size == 0 or not np.all(np.isfinite(w)):
         raise ValueError(f"{name} must be finite, with 1 axis or 2, got shape {w.shape}")
@@ -155,8 +163,7 @@ def _directions(name, w):
     size = np.abs(w).max(axis=1, keepdims=True)
     if not np.all(size):
         raise ValueError(f"{name} must not be zero throughout in any unit")
-    w = w / size
-    return w / np.linalg.norm(w, axis=1, keepdims=True)
+    return w / size
 
 
 def _is_layers(w):

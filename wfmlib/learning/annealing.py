@@ -113,7 +113,9 @@ def simulated_annealing(
     -----
     P1, Sec. II F. The cross-entropy is tabulated in steps of 1/8192 of the largest change that
     one pattern's loss can make: this far is `energy` from the sum of the exact loss, and no
-    further, whatever the number of moves.
+    further, whatever the number of moves. Energies are whole numbers of such steps; chances are
+    exponentials of the platform, and one in another last bit decides otherwise once in some 1e15
+    proposals.
     """
     model = Model(xi, sigma, units, tree, activation, loss, gamma)
     betas = schedule(beta, spacing, steps, sweeps)
