@@ -1,19 +1,13 @@
-"""Each check of a statement made in passing comes out otherwise in a world that is otherwise."""
+"""Worlds in which the checks of statements made in passing come out otherwise."""
 
 from __future__ import annotations
 
-import pathlib
-import sys
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from wfmlib import claim_checks, claims, experiments
-from wfmlib.claim_checks import remarks_runs, remarks_theory
+from wfmlib.claim_checks import remarks_runs
 from wfmlib.theory import ReLU
-
-RESULTS = pathlib.Path(__file__).parents[2] / "book" / "results"
 
 
 def by_unit(relu, sign):
@@ -29,7 +23,7 @@ def flat(value):
 
 
 # what a check would have to see: attributes of its module, or changes of its archive
-WORLDS = {
+LIVE = {
     "symmetric_capacity_breaks_bound": {"finite_committee.rs_capacity": lambda _: 2.0},
     "relu_instability_far_below": {"typical.instability": by_unit(0.615, 2.988)},
     "relu_breaking_changes_little": {
@@ -73,48 +67,11 @@ def scaled(variable, factor, **where):
     return change
 
 
-ARCHIVES = {
-    "fbp_reaches_furthest": ("committee-reach", scaled("solved", 0, algorithm="fBP")),
-    "fbp_widest_of_all": ("tree-minima", scaled("around_excess", 0.1, algorithm="fBP")),
-    "lal_needs_fewest_epochs": ("tree-minima", scaled("epochs", 1000, algorithm="LAL")),
-    "shuffled_does_not_generalise": ("image-minima", scaled("test_error", 0.1, data="shuffled")),
-    "shuffled_needs_more_epochs": ("image-minima", scaled("epochs", 3, data="shuffled")),
-    "focusing_keeps_off_the_threshold": ("fbp-perceptron", scaled("density", 0)),
+ARCHIVED = {
+    "fbp_reaches_furthest": {"committee-reach": scaled("solved", 0, algorithm="fBP")},
+    "fbp_widest_of_all": {"tree-minima": scaled("around_excess", 0.1, algorithm="fBP")},
+    "lal_needs_fewest_epochs": {"tree-minima": scaled("epochs", 1000, algorithm="LAL")},
+    "shuffled_does_not_generalise": {"image-minima": scaled("test_error", 0.1, data="shuffled")},
+    "shuffled_needs_more_epochs": {"image-minima": scaled("epochs", 3, data="shuffled")},
+    "focusing_keeps_off_the_threshold": {"fbp-perceptron": scaled("density", 0)},
 }
-
-
-def changed(check):
-    """Return whether a claim that names the check gets another verdict than the expected one."""
-    found = [claims.check(one.id) for one in claims.load() if one.compute == check]
-    assert found
-    assert all(one.verdict != claims.NOT_CHECKED for one in found), found
-    return all(one.verdict != one.claim.expected for one in found)
-
-
-def test_every_check_has_a_world():
-    modules = (remarks_runs.__name__, remarks_theory.__name__)
-    checks = {c.compute for c in claims.load() if c.compute}
-    own = {name for name in checks if getattr(claim_checks, name).__module__ in modules}
-    assert own == set(WORLDS) | set(ARCHIVES)
-
-
-@pytest.mark.parametrize("check", WORLDS)
-def test_another_theory_another_verdict(check, monkeypatch):
-    monkeypatch.setenv("WFMLIB_RESULTS", str(RESULTS))
-    for path, value in WORLDS[check].items():
-        *places, name = path.split(".")
-        where = sys.modules[getattr(claim_checks, check).__module__]
-        for place in places:
-            where = getattr(where, place)
-        monkeypatch.setattr(where, name, value)
-    assert changed(check)
-
-
-@pytest.mark.parametrize("check", ARCHIVES)
-def test_another_archive_another_verdict(check, monkeypatch):
-    monkeypatch.setenv("WFMLIB_RESULTS", str(RESULTS))
-    complete, (name, change) = experiments.complete, ARCHIVES[check]
-    data = complete(name).copy(deep=True)
-    change(data)
-    monkeypatch.setattr(experiments, "complete", lambda asked: data if asked == name else None)
-    assert changed(check)
