@@ -51,7 +51,11 @@ def add(commands):
         "--samples", type=int, default=10, metavar="N", help="of each, at most (default: 10)"
     )
     parser.add_argument(
-        "--minutes", type=float, default=5.0, metavar="M", help="for each, about (default: 5)"
+        "--minutes",
+        type=float,
+        default=5.0,
+        metavar="M",
+        help="for each, on the processor that made it (default: 5)",
     )
     parser.add_argument("--seed", type=int, metavar="S", help="of the draw (default: any)")
     parser.add_argument("--folder", metavar="FOLDER", help="where the archives are")
