@@ -217,6 +217,27 @@ def test_only_samples_on_chaotic_paths_may_differ(made, monkeypatch, tmp_path):
     assert found.ranks.samples == sum(one.chaotic for one in found.compared)
 
 
+def test_close_samples_do_where_the_test_cannot_fail(made, monkeypatch):
+    """One of six samples is elsewhere, on a chaotic path: the five others have the same digits."""
+    one = with_agreement(monkeypatch, chaotic=True, why="all are chaotic")
+    found = experiments.verify(one, samples=6, seed=1, progress=False)
+    place = found.compared[0].task
+
+    def move(data):
+        at = {name: data[name].values.tolist().index(value) for name, value in place.point.items()}
+        data["mean"][at | {"sample": place.sample}] += 0.1
+
+    tamper(made, move)
+    found = experiments.verify(one, samples=6, seed=1, progress=False)
+    assert (found.close, found.ranks.samples, found.ranks.agrees) == (5, 6, True)
+    found = experiments.verify(one, samples=1, seed=1, progress=False)
+    assert (found.close, found.ranks.agrees, found.agrees) == (0, None, None)
+    alike = verification.Compared(place, {}, {}, 0.0, "", True)
+    apart = verification.Compared(place, {}, {}, 9.0, "mean", True)
+    assert verification._verdict([alike] * 3 + [apart], (), found.ranks) is True
+    assert verification._verdict([alike] * 2 + [apart], (), found.ranks) is None
+
+
 def is_positive(values):
     return bool(values["converged"])
 
