@@ -207,6 +207,10 @@ ROWS = {
         "_dense": always(0.5),
         "large_deviation.dense_threshold": always(0.7553),
     },
+    "thresholds_close_planted": {
+        "margin_students.dense_threshold": always(1.09),
+        "margin_students.replica_threshold": always(1.08),
+    },
     "committee_margin_thresholds": {"_dense": always(0.7)},
     "committee_curves_similar": {
         "franz_parisi.curve": point(slope=np.ones(3), local_entropy=np.ones(3))

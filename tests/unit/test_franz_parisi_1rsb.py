@@ -379,3 +379,20 @@ def test_two_states_close_to_each_other_are_told_apart():
     assert [state.attracting for state in survey.states] == [True, False]
     assert survey.states[0].p1 < survey.states[1].p1
     assert all(state.report.residual < 1e-8 for state in survey.states)
+
+
+def test_around_the_dense_threshold_no_state_is_stationary_in_m():
+    """At chapter 6's load: what is found repels, and its complexity stays above zero."""
+    reference = Margin(typical.max_margin(0.729))
+    found = broken.search(0.01, 0.729, reference=reference, m=[0.4, 0.5, 1.0])
+    assert [(state.m, state.attracting) for state in found.states] == [
+        (0.4, False),
+        (0.5, False),
+        (1.0, False),
+    ]
+    first, second, last = found.states
+    assert first.complexity > second.complexity > last.complexity > 0.0
+    # complexity = d phi / d(1 / m): its mean over the interval; a trapezium errs by its bend
+    slope = (second.local_entropy - first.local_entropy) / (1.0 / 0.5 - 1.0 / 0.4)
+    assert slope == pytest.approx(0.5 * (first.complexity + second.complexity), rel=3e-3)
+    assert max(state.report.residual for state in found.states) < 1e-9

@@ -16,6 +16,7 @@ from wfmlib.theory import (
     franz_parisi,
     franz_parisi_1rsb,
     large_deviation,
+    margin_students,
     typical,
 )
 
@@ -247,6 +248,16 @@ def thresholds_close():
     return slightly, (
         f"{around:.4f} against {listed(large, 4)}: lower by "
         f"{', '.join(f'{1 - around / one:.1%}' for one in large)} (slightly: less than a tenth)"
+    )
+
+
+def thresholds_close_planted():
+    """The two thresholds with labels of a teacher, the dense one at infinitely many replicas."""
+    around, densest = margin_students.dense_threshold(), margin_students.replica_threshold()
+    lower = 1.0 - around / densest
+    return 0.0 < lower < SLIGHT, (
+        f"{around:.4f} around students of maximal margin, {densest:.4f} of infinitely many "
+        f"replicas: lower by {100 * lower:.1f} % (slightly: less than a tenth)"
     )
 
 

@@ -3,8 +3,8 @@
 The axes are values that vary independently: what a weight may be, how hidden units respond, what a
 pattern demands. Each question takes one of each: `typical` (how many solutions, how far apart, up
 to which load and margin), `stabilities` (of their patterns), `franz_parisi` (what surrounds them),
-`large_deviation` (where they lie densest), `teacher_student` (the same where a rule is behind the
-labels).
+`large_deviation` (where they lie densest), `teacher_student` and `margin_students` (the same where
+a rule is behind the labels).
 """
 
 from wfmlib.theory import (
@@ -13,6 +13,7 @@ from wfmlib.theory import (
     franz_parisi,
     franz_parisi_1rsb,
     large_deviation,
+    margin_students,
     stabilities,
     teacher_student,
     typical,
@@ -38,6 +39,7 @@ __all__ = [
     "franz_parisi",
     "franz_parisi_1rsb",
     "large_deviation",
+    "margin_students",
     "stabilities",
     "teacher_student",
     "typical",

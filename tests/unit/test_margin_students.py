@@ -1,0 +1,135 @@
+"""Students with a margin: Nishimori's identity, the typical distance, differences, enumeration."""
+
+import math
+
+import numpy as np
+import pytest
+
+from wfmlib import learning, patterns
+from wfmlib.claim_checks import margins
+from wfmlib.gaussian import legendre_rule
+from wfmlib.solvers import NotConverged
+from wfmlib.theory import (
+    Binary,
+    infinite_replicas,
+    large_deviation,
+    margin_students,
+    taught_replicas,
+    teacher_student,
+)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0])
+def test_without_a_margin_the_teacher_is_one_of_the_students(alpha):
+    """Nishimori: R = q, and two other calculations, with one overlap less, have the rest."""
+    student = margin_students.solve(alpha)
+    planted = teacher_student.solve(alpha)
+    assert student.teacher == pytest.approx(student.q, abs=1e-11)
+    assert student.q == pytest.approx(planted.q, abs=1e-11)
+    assert student.entropy == pytest.approx(planted.entropy, abs=1e-11)
+    around = margin_students.surroundings(0.1, alpha, 0.0)
+    known = teacher_student.curve([0.1], alpha)
+    assert around.teacher == pytest.approx(around.t0, abs=1e-7)  # of panels: some 1e-9
+    assert around.local_entropy == pytest.approx(known.local_entropy[0], abs=1e-7)
+    assert around.slope == pytest.approx(known.slope[0], abs=1e-6)
+
+
+def test_the_curve_is_highest_where_the_typical_students_are():
+    """There they are as far as the teacher is, and all are counted."""
+    reference, typical = margin_students.solve(0.8, 0.2), margin_students.solve(0.8)
+    top = margin_students.surroundings((1.0 - reference.teacher) / 2.0, 0.8, 0.2)
+    assert top.slope == pytest.approx(0.0, abs=1e-6)
+    assert top.local_entropy == pytest.approx(typical.entropy, abs=1e-7)
+    assert top.t0 == pytest.approx(reference.teacher, abs=1e-7)
+    assert (top.p, top.teacher) == pytest.approx((typical.q, typical.teacher), abs=1e-7)
+
+
+def test_slopes_are_those_of_differences():
+    margin = margin_students.max_margin(0.9)
+    assert margin_students.solve(0.9, margin).entropy == pytest.approx(0.0, abs=1e-10)
+    step = 1e-4
+    low, at, high = (
+        margin_students.surroundings(0.03 + h, 0.9, margin) for h in (-step, 0.0, step)
+    )
+    # central differences: the third derivative is some 1e3 here
+    by_difference = (high.local_entropy - low.local_entropy) / (2.0 * step)
+    assert at.slope == pytest.approx(by_difference, abs=2e-5)
+    low, at, high = (margin_students.replicas(0.9 + h, 0.9) for h in (-step, 0.0, step))
+    assert at.slope == pytest.approx((high.entropy - low.entropy) / (2.0 * step), abs=1e-6)
+
+
+def test_replicas_without_a_teacher_are_those_of_large_deviations():
+    """The kernels at overlap 0 with the teacher, against those that know of none."""
+    rule = legendre_rule(14)
+    known = infinite_replicas.weight(1.5, 0.7)
+    found = taught_replicas._weight(math.sqrt(1.5), 0.7, 0.0, rule)
+    assert found[:2] == pytest.approx((known.complement, known.lean), abs=1e-12)
+    assert (found[2], found[3]) == pytest.approx((0.0, known.term), abs=1e-12)
+    found = taught_replicas._pattern(0.9, 0.0, 0.4, 0.1, rule)
+    assert found[:3] == pytest.approx(infinite_replicas.pattern(0.9, 0.4, 0.1, 0.0), abs=1e-11)
+
+
+def test_replicas_of_a_teacher_are_more():
+    """At the same load and overlap; far apart they are the typical students."""
+    taught = margin_students.replicas(0.9, 0.7)
+    assert taught.entropy > large_deviation.solve(0.9, 0.7, weights=Binary()).entropy
+    student = margin_students.solve(1.0)
+    near = margin_students.replicas(0.8, 1.0)
+    assert near.entropy < student.entropy
+    assert near.teacher > student.teacher  # towards the middle of the students
+
+
+def test_counts_tend_to_the_entropy_of_students_with_a_margin():
+    """Exact enumeration at N = 21; the entropy without a margin misses by 0.02 there."""
+    N, P = 21, 8
+    margin = 2.0 / math.sqrt(N)  # between fields of 1 and of 3: N is odd
+    entropies, overlaps = [], []
+    for child in np.random.SeedSequence([8, N]).spawn(60):
+        xi, sigma, teacher = patterns.teacher_student(P, N, child)
+        found = learning.enumerate_solutions(xi, sigma, margin, keep=10**6, threads=1)
+        entropies.append(found.entropy)
+        overlaps.append(np.mean(found.solutions @ teacher.astype(float)) / N)
+    student = margin_students.solve(P / N, margin)
+    assert np.mean(entropies) == pytest.approx(student.entropy, abs=0.03)
+    assert np.mean(overlaps) == pytest.approx(student.teacher, abs=0.03)
+
+
+def test_both_thresholds():
+    """The slope at the dip changes its sign between loads on either side; so do the replicas'."""
+    dense, densest = margin_students.dense_threshold(), margin_students.replica_threshold()
+    assert 1.0 < dense < densest < 1.1
+    for load, sign in ((dense - 0.005, 1.0), (dense + 0.005, -1.0)):
+        margin = margin_students.max_margin(load)
+        slopes = [
+            margin_students.surroundings(d, load, margin).slope for d in (0.003, 0.004, 0.005)
+        ]
+        assert sign * min(slopes) > 0.0
+    below, above = (
+        [margin_students.replicas(q, densest + shift).slope for q in (0.9, 0.92, 0.93)]
+        for shift in (-0.003, 0.003)
+    )
+    assert max(below) < 0.0 < max(above)
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="alpha must be"):
+        margin_students.solve(1.3)
+    with pytest.raises(ValueError, match="margin must be"):
+        margin_students.solve(1.0, -0.1)
+    with pytest.raises(ValueError, match="reference must be a margin that students reach"):
+        margin_students.surroundings(0.1, 1.0, 0.2)
+    with pytest.raises(ValueError, match="distance must be"):
+        margin_students.surroundings(0.0, 1.0, 0.1)
+    with pytest.raises(ValueError, match="alpha must be"):
+        margin_students.max_margin(0.3)
+    with pytest.raises(ValueError, match="overlap must be"):
+        margin_students.replicas(1.0, 1.0)
+    with pytest.raises(NotConverged, match="no saddle point was found at overlap"):
+        margin_students.replicas(0.3, 1.0)
+
+
+def test_the_check_of_both_thresholds_can_fail(monkeypatch):
+    monkeypatch.setattr(margin_students, "replica_threshold", lambda: 1.08)
+    for around, holds in ((1.05, True), (1.081, False), (0.95, False)):
+        monkeypatch.setattr(margin_students, "dense_threshold", lambda around=around: around)
+        assert margins.thresholds_close_planted()[0] is holds
