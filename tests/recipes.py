@@ -113,7 +113,8 @@ def _committee(told):
     """Return a solution of the right shape: all weights +1."""
     units, tree = told.get("units", 1), told.get("tree", True)
     width = told["xi"].shape[1] // (units if tree else 1)
-    history = {name: np.zeros(STEPS) for name in ("errors", "residual", "beta", "gamma")}
+    history = {name: np.zeros(STEPS) for name in ("residual", "beta", "gamma")}
+    history |= {name: np.zeros(STEPS, int) for name in ("errors", "sweeps")}
     return SimpleNamespace(
         weights=np.ones((units, width)) if units > 1 else np.ones(width),
         errors=0,

@@ -148,6 +148,13 @@ ROWS = [
     ("fbp-perceptron-success", {"N": 1001, "alpha": 0.74},
      BINARY | FIRST | EXPANDED | {"xi": (741, 1001)}),
     *(
+        ("fbp-reach", {"units": units, "alpha": 2.8},
+         SPHERICAL | FIRST | EXPANDED | TREE | {"xi": (2797, 999), "units": units})
+        for units in (3, 9)
+    ),
+    ("fbp-sweeps", {"alpha": 1000 / 2001},
+     BINARY | EXPANDED | {"xi": (1000, 2001), "protocol": (30,)}),
+    *(
         ("image-focusing", {"data": data, "damping": 0.9},
          SPHERICAL | EXPANDED | IMAGES | {"damping": 0.9})
         for data in ("original", "shuffled")
@@ -211,6 +218,8 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected | DEEP] * 4  # solutions of one training set
     elif name == "image-training-sets":
         assert found == [expected] * 2  # runs on one training set
+    elif name == "fbp-sweeps":
+        assert found == [expected, expected | {"max_sweeps": 5000}]  # on one instance
     else:
         assert found == [expected]
 

@@ -16,6 +16,8 @@ MODULES = {
     "fbp-local-entropy": "wfmlib.experiments.fbp_local_entropy",
     "fbp-perceptron": "wfmlib.experiments.fbp_perceptron",
     "fbp-perceptron-success": "wfmlib.experiments.fbp_perceptron_success",
+    "fbp-reach": "wfmlib.experiments.fbp_reach",
+    "fbp-sweeps": "wfmlib.experiments.fbp_sweeps",
     "image-focusing": "wfmlib.experiments.image_focusing",
     "image-minima": "wfmlib.experiments.image_minima",
     "image-training-sets": "wfmlib.experiments.image_training_sets",

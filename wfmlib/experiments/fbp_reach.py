@@ -1,0 +1,58 @@
+"""Where focusing belief propagation ends on tree committees of three and of nine units (P1).
+
+The cheaper, expanded messages, at loads up to one at which no run is solved. With three units
+`fbp_committee` compares both forms of messages; the instances here are others.
+"""
+
+from __future__ import annotations
+
+from wfmlib.experiments.experiment import Axis, Experiment, Scale
+from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, focus, outcome
+
+SETTINGS = {
+    "N": 999,
+    "weights": "spherical",
+    "form": "expanded",
+    "replicas": 10,
+    "max_sweeps": 200,
+    "tolerance": 1e-4,
+    "stop_at_solution": True,
+}
+
+
+def sample(settings, point, seed):
+    """Return how one run ended."""
+    *_, found = focus(
+        settings | {"units": point["units"]},
+        point["alpha"],
+        seed,
+        form=settings["form"],
+        stop_at_solution=settings["stop_at_solution"],
+    )
+    return outcome(found)
+
+
+EXPERIMENT = Experiment(
+    name="fbp-reach",
+    title="Focusing BP on tree committees of 3 and 9 units: success against load, up to the end",
+    source="P1, Sec. IV and App. D 1",
+    chapter=7,
+    scales={
+        "quick": Scale(
+            grid={"units": (3, 9), "alpha": (1.0, 1.5)},
+            samples=2,
+            settings=SETTINGS | {"N": 99, "max_sweeps": 50},
+        ),
+        "paper": Scale(
+            grid={"units": (3, 9), "alpha": (2.6, 2.8, 3.0)},
+            samples=2,
+            settings=SETTINGS,
+        ),
+    },
+    variables=OUTCOME,
+    axes={"alpha": AXES["alpha"], "units": Axis("1", "hidden units K")},
+    sample=sample,
+    agreement=AGREEMENT,
+    seed=2024,
+    paired=True,
+)
