@@ -472,3 +472,12 @@ def test_a_point_reads_well():
     assert text.startswith("Point(overlap=0.9, alpha=1, Spherical(), Sign(), Margin(kappa=0.0)")
     assert "complexity" in text
     assert "complexity" not in str(solve(0.9, 1.0))
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_energetic_term_counts_each_pattern(alpha):
+    """The entropy is stationary in all else, so that its slope in the load is that term."""
+    step = 1e-4
+    low, point, high = (large_deviation.solve(0.9, alpha + shift) for shift in (-step, 0.0, step))
+    slope = (high.entropy - low.entropy) / (2.0 * step)
+    assert point.energetic / alpha == pytest.approx(slope, rel=1e-6)
