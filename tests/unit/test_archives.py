@@ -14,6 +14,7 @@ NOT_YET = (
     "binary-networks",
     "fbp-local-entropy",
     "fbp-perceptron",
+    "fbp-reach",
     "image-focusing",
     "tree-minima",
 )
