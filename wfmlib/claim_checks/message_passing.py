@@ -28,7 +28,7 @@ from wfmlib.theory import (
 
 QUOTED_END = 1.76  # P1 Sec. III: the load up to which BP converges
 CAP = 500  # sweeps that `bp-entropy` allows
-CLOSE = 0.05  # of an entropy
+CLOSE = 0.03  # of an entropy
 NEARLY = 0.9  # of a capacity
 ERRORS = 4.0  # standard errors of ten samples: one load in 300 is further off by chance
 RELIABLE = (0.02, 0.27)  # distances: above some 1/N, below where most solutions are
@@ -76,7 +76,7 @@ def bp_entropy_agrees():
 
 
 def bp_size_suffices():
-    """The mean of ten samples, and a single one, less the theory: both within five per cent.
+    """The mean of ten samples, and a single one, less the theory: both within three per cent.
 
     With their 95 per cent limits, divided by the number of loads: of the mean by Student, of the
     spread of single samples by chi square.
