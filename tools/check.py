@@ -41,14 +41,14 @@ class Outcome:
     said: list[str] = field(default_factory=list)
 
 
-def run(command: list, name: str) -> list[str]:
+def run(command: list, name: str, *, answers: Path | None = None) -> list[str]:
     """Run a command; return what failed, or its exit status if that is all it says."""
     file = LISTS / f"{name}.json"
     file.unlink(missing_ok=True)
     shown = " ".join(str(word) for word in command)
     print(f"$ {shown if len(shown) < 200 else shown[:197] + '...'}", flush=True)
     status = subprocess.run(
-        [str(word) for word in command], cwd=ROOT, env=validate.environment(), check=False
+        [str(word) for word in command], cwd=ROOT, env=validate.environment(answers), check=False
     ).returncode
     failed = failures.lines(failures.read(file))
     return failed or ([f"{Path(command[0]).name} exits with {status}: {shown}"] if status else [])
@@ -69,7 +69,13 @@ def chapters(jobs: int) -> list[str]:
     cells = sorted(NOTEBOOKS.glob("*.ipynb"))
     linted = run([BIN / "ruff", "check", "--quiet", "--config", "line-length=84", *cells], "cells")
     listed = "--failures", LISTS / "chapters.json"
-    return prepared + linted + run(validate.nbval(NOTEBOOKS, CACHE, jobs, *listed), "chapters")
+    return (
+        prepared
+        + linted
+        + run(
+            validate.nbval(NOTEBOOKS, CACHE, jobs, *listed), "chapters", answers=validate.ANSWERS
+        )
+    )
 
 
 def other_processor(jobs: int) -> list[str]:

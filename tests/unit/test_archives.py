@@ -10,7 +10,7 @@ RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
 ARCHIVED = [name for name in experiments.names() if (RESULTS / f"{name}.nc").exists()]
 # A sample of these takes minutes, and nobody has waited for it since the code changed. The list is
 # strict: a name leaves it when its archive is verified.
-NOT_YET = ("binary-networks",)
+NOT_YET = ()
 
 
 @pytest.mark.parametrize("name", ARCHIVED)
