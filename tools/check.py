@@ -69,13 +69,8 @@ def chapters(jobs: int) -> list[str]:
     cells = sorted(NOTEBOOKS.glob("*.ipynb"))
     linted = run([BIN / "ruff", "check", "--quiet", "--config", "line-length=84", *cells], "cells")
     listed = "--failures", LISTS / "chapters.json"
-    return (
-        prepared
-        + linted
-        + run(
-            validate.nbval(NOTEBOOKS, CACHE, jobs, *listed), "chapters", answers=validate.ANSWERS
-        )
-    )
+    command = validate.nbval(NOTEBOOKS, CACHE, jobs, *listed)
+    return prepared + linted + run(command, "chapters", answers=validate.ANSWERS)
 
 
 def other_processor(jobs: int) -> list[str]:

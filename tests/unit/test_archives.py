@@ -8,9 +8,6 @@ from wfmlib import experiments
 
 RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
 ARCHIVED = [name for name in experiments.names() if (RESULTS / f"{name}.nc").exists()]
-# A sample of these takes minutes, and nobody has waited for it since the code changed. The list is
-# strict: a name leaves it when its archive is verified.
-NOT_YET = ()
 
 
 @pytest.mark.parametrize("name", ARCHIVED)
@@ -21,20 +18,10 @@ def test_archive_is_of_the_experiment(name):
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True)) if name in NOT_YET else name
-        for name in ARCHIVED
-    ],
-)
+@pytest.mark.parametrize("name", ARCHIVED)
 def test_archive_is_made_or_verified_by_this_code(name):
     state = experiments.state(name, RESULTS)
     assert state in ("made", "verified"), (
         f"{name}.nc is {state} by the code that is here: run `wfm verify {name}`, and commit its "
         "provenance; if it differs, find out why"
     )
-
-
-def test_names_that_wait_are_those_of_archives():
-    assert set(NOT_YET) <= set(ARCHIVED)
