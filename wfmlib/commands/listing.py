@@ -18,6 +18,7 @@ def add(commands):
             """\
             List the experiments: chapter, source, samples at each scale, how complete the archive
             at the scale of the papers is, and whether the code that is here made or verified it.
+            Below them, archives of your own: of experiments run with other settings.
 
             Archives are looked for in the folder that WFMLIB_RESULTS names, else in book/results
             of the current folder or of one above it."""
@@ -60,20 +61,29 @@ def _run(args):
         code = experiments.state(one.name, folder)
         rows.append((one.name, str(one.chapter), source, *counts, _state(one, folder), code))
     print("\n".join(table(rows, right=(1, 3, 4))))
+    rows = [("your own", "scale", "archive", "code")]
+    for name, scale in experiments.own(folder):
+        one = experiments.get(name.partition(experiments.MARK)[0])
+        if one in chosen:
+            code = experiments.state(name, folder, scale=scale)
+            rows.append((name, scale, _state(one, folder, name, scale), code))
+    if len(rows) > 1:
+        print("\n" + "\n".join(table(rows)))
     return 0
 
 
-def _state(experiment, folder):
-    """Say in a few words what archive an experiment has."""
+def _state(experiment, folder, name=None, scale="paper"):
+    """Say in a few words what archive an experiment has, or one of this name."""
     from wfmlib import experiments
 
     try:
-        data = experiments.load(experiment.name, folder)
+        data = experiments.load(name or experiment.name, folder, scale=scale)
     except FileNotFoundError:
         return "none"
     except (OSError, experiments.DamagedArchiveError):
         return "damaged"
-    if not experiments.is_current(data, experiment, "paper"):
+    experiment = experiments.as_archived(experiment, data, scale)
+    if not experiments.is_current(data, experiment, scale):
         return "of another definition"
-    done, wanted = int(data["done"].sum()), experiment.scale("paper").wanted
+    done, wanted = int(data["done"].sum()), experiment.scale(scale).wanted
     return "complete" if done == wanted else f"{done} of {wanted}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import textwrap
 import time
 from pathlib import Path
+
+from wfmlib.commands._table import table
 
 SHOWN = 10  # failures told one by one
 
@@ -28,7 +31,11 @@ def add(commands):
 
             The archive NAME.nc, and NAME.provenance.json, go to the folder given by --output, else
             by WFMLIB_RESULTS, else to book/results of the current folder or of one above it. At
-            the quick scale they are called NAME.quick.nc and NAME.quick.provenance.json."""
+            the quick scale they are called NAME.quick.nc and NAME.quick.provenance.json.
+
+            With --set the experiment is your own: its archive is called after what was changed,
+            such as NAME--alpha=0.5,0.6--N=501.quick.nc, and never replaces another. `wfm run NAME
+            --help` lists what can be set, with the values at both scales."""
         ),
         epilog=textwrap.dedent(
             """\
@@ -41,10 +48,16 @@ def add(commands):
                                                            `dask worker ADDRESS --nthreads 1`
               wfm run NAME OTHER --output results          two, into another folder
               wfm run NAME --scale paper --collect         the archive of what is finished so far
+              wfm run fbp-perceptron-success --set N=501 --set loads=0.5,0.6 --jobs 2
+                                                           your own sizes and loads
 
             The exit status is 1 if a sample failed or is missing, 130 after Ctrl-C."""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    parser.add_argument(
+        "-h", "--help", action=_Help, nargs=0, help="this; after a NAME also what can be set"
     )
     parser.add_argument("names", nargs="+", metavar="NAME", help="experiments, see `wfm list`")
     parser.add_argument(
@@ -52,6 +65,14 @@ def add(commands):
     )
     parser.add_argument(
         "--jobs", type=_jobs, default=1, metavar="N", help="processes of one thread (default: 1)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help="another value of a setting; lists parted by commas; as often as you like",
     )
     parser.add_argument("--dask", metavar="ADDRESS", help="compute on this Dask scheduler")
     parser.add_argument("--output", metavar="FOLDER", help="where the archives go")
@@ -65,6 +86,42 @@ def add(commands):
     parser.set_defaults(run=_run)
 
 
+class _Help(argparse.Action):
+    """Print the help and, for each experiment that was named before, what can be set."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        parser.print_help()
+        for name in getattr(namespace, "names", None) or []:
+            try:
+                lines = _settable(name)
+            except ValueError as error:
+                parser.error(str(error))
+            print("\n" + "\n".join(lines))
+        parser.exit()
+
+
+def _settable(name):
+    """Return lines that say what can be set in an experiment."""
+    from wfmlib import experiments
+
+    experiment = experiments.get(name)
+    scales = [experiments.settable(experiment, scale) for scale in experiments.SCALES]
+    rows = [("--set", *experiments.SCALES)]
+    for setting in dict.fromkeys(itertools.chain(*scales)):
+        values = [textwrap.shorten(_plain(one.get(setting, "")), 30) for one in scales]
+        rows.append((setting, *values))
+    return [f"{name}: {experiment.title}", *table(rows)]
+
+
+def _plain(value):
+    """Return a value as it is typed after --set, as far as it fits."""
+    if not isinstance(value, list):
+        return str(value)
+    if len(value) > 4:
+        return f"{value[0]}, ..., {value[-1]} ({len(value)} values)"
+    return ",".join(map(str, value))
+
+
 def _jobs(text):
     """Return a number of processes."""
     value = int(text) if text.isdecimal() else 0
@@ -76,8 +133,13 @@ def _jobs(text):
 def _run(args):
     from wfmlib import experiments
 
-    for name in args.names:
-        experiments.get(name)  # all must be known before the first is run
+    chosen = [experiments.get(name) for name in args.names]  # all, before the first is run
+    if args.settings:
+        told = [experiments.parsed(one, args.settings, args.scale) for one in chosen]
+        chosen = [
+            experiments.changed(one, settings, args.scale)
+            for one, settings in zip(chosen, told, strict=True)
+        ]
     folder = args.output or experiments.results_folder()
     if folder is None:
         _tell(
@@ -86,9 +148,10 @@ def _run(args):
         )
         return 2
     status = 0
-    for name in args.names:
+    for experiment in chosen:
+        name = experiment.archive_name
         try:
-            status = max(status, _run_one(name, args, folder))
+            status = max(status, _run_one(experiment, args, folder))
         except experiments.RunError as error:
             _tell(f"wfm run {name}: {error}")
             return 1
@@ -101,13 +164,13 @@ def _run(args):
     return status
 
 
-def _run_one(name, args, folder):
+def _run_one(experiment, args, folder):
     """Run one experiment and say what came; return the exit status."""
     from wfmlib import experiments
 
-    start = time.perf_counter()
+    name, start = experiment.archive_name, time.perf_counter()
     run = experiments.run(
-        name,
+        experiment,
         args.scale,
         jobs=args.jobs,
         dask=args.dask,

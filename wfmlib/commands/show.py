@@ -32,7 +32,9 @@ def add(commands):
             examples:
               wfm show NAME                   the archive at the scale of the papers
               wfm show NAME --scale quick     that of the last quick run
-              wfm show NAME --folder results  that of another folder"""
+              wfm show NAME --folder results  that of another folder
+              wfm show NAME--N=501 --scale quick
+                                              one of your own, by its name in `wfm list`"""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -53,7 +55,8 @@ def _run(args):
     except (OSError, experiments.DamagedArchiveError) as error:
         print(f"wfm show: {error}", file=sys.stderr)
         return 1
-    experiment = experiments.get(args.name)
+    experiment = experiments.get(args.name.partition(experiments.MARK)[0])
+    experiment = experiments.as_archived(experiment, data, args.scale)
     path = experiments.archive_path(args.name, args.scale, folder)
     print(f"{args.name}: {data.attrs['title']}")
     for name, text in _parameters(data) + _origin(experiments.read_provenance(path)):
@@ -75,11 +78,20 @@ def _parameters(data):
     done, wanted = int(data["done"].sum()), data["done"].size
     return [
         ("source", f"{attributes['source']} (chapter {attributes['chapter']})"),
+        *_changes(attributes),
         ("samples", f"{done} of {wanted}, {attributes['scale']} scale"),
         ("sweep", ", ".join(sizes)),
         ("settings", ", ".join(f"{name} = {value}" for name, value in settings.items()) or "none"),
         ("seed", f"{attributes['seed']}: {attributes['seeds']}"),
     ]
+
+
+def _changes(attributes):
+    """Return the settings that are not the book's, as a pair of name and text."""
+    changes = json.loads(attributes.get("changes", "{}"))
+    return [("changed", ", ".join(f"{name} = {value}" for name, value in changes.items()))] * bool(
+        changes
+    )
 
 
 def _range(data, name):

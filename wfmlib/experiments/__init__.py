@@ -2,11 +2,14 @@
 
 Each experiment is defined in a module of its own, whose `EXPERIMENT` is an
 `experiments.Experiment`, and has a line in ``registry.py``. ``experiments.run`` computes one,
-``experiments.load`` reads the archive of one; on the command line, ``wfm list``, ``wfm run`` and
-``wfm show``.
+also with other settings, ``experiments.load`` reads the archive of one; on the command line,
+``wfm list``, ``wfm run`` and ``wfm show``.
 """
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 from wfmlib.experiments.archive import (
     DamagedArchiveError,
@@ -16,7 +19,9 @@ from wfmlib.experiments.archive import (
     read_provenance,
     results_folder,
 )
+from wfmlib.experiments.changes import MARK, changed, parsed, settable
 from wfmlib.experiments.experiment import (
+    SCALES,
     Agreement,
     Axis,
     Experiment,
@@ -29,7 +34,9 @@ from wfmlib.experiments.registry import MODULES, get, names
 from wfmlib.experiments.runner import Failure, Run, RunError, RunInterrupted, run
 
 __all__ = [
+    "MARK",
     "MODULES",
+    "SCALES",
     "Agreement",
     "ArchiveError",
     "Axis",
@@ -43,31 +50,38 @@ __all__ = [
     "Task",
     "Variable",
     "archive_path",
+    "as_archived",
+    "changed",
     "complete",
     "get",
     "is_current",
     "load",
     "names",
+    "own",
+    "parsed",
     "read_provenance",
     "results_folder",
     "run",
+    "settable",
     "state",
     "tasks",
     "verify",
 ]
 
 
-def load(name, folder=None, *, scale="paper"):
+def load(name, folder=None, *, scale="paper", settings=None):
     """Return the archive of an experiment.
 
     Parameters
     ----------
     name : str
-        Name of the experiment.
+        Name of the experiment; or, of an archive of one's own, its name in `wfm list`.
     folder : path, optional
         Where it is; `results_folder` by default.
     scale : str, optional
         ``"paper"`` or ``"quick"``.
+    settings : mapping of str to value, optional
+        The settings that were changed for it, as `run` takes them.
 
     Returns
     -------
@@ -83,9 +97,14 @@ def load(name, folder=None, *, scale="paper"):
     DamagedArchiveError
         If the file cannot be read. It is a ValueError.
     """
-    get(name).scale(scale)
+    experiment = get(name.partition(MARK)[0] if isinstance(name, str) else name)
+    experiment.scale(scale)
+    if settings is not None:
+        name = changed(experiment, settings, scale).archive_name
     folder = results_folder() if folder is None else folder
-    make = f"`wfm run {name}{' --scale paper' if scale == 'paper' else ''}` makes it"
+    more = " --set NAME=VALUE ..." if MARK in name else ""
+    scaled = " --scale paper" if scale == "paper" else ""
+    make = f"`wfm run {experiment.name}{more}{scaled}` makes it"
     if folder is None:
         raise FileNotFoundError(
             f"no folder of archives: WFMLIB_RESULTS is not set, and there is no book/results "
@@ -95,6 +114,31 @@ def load(name, folder=None, *, scale="paper"):
     if not path.exists():
         raise FileNotFoundError(f"there is no archive {path}: {make}")
     return read(path)
+
+
+def own(folder=None):
+    """Return the archives of one's own: those of experiments whose settings were changed.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where they are; `results_folder` by default.
+
+    Returns
+    -------
+    list of (str, str)
+        Name and scale of each, as `load` takes them, sorted.
+    """
+    folder = results_folder() if folder is None else Path(folder)
+    if folder is None:
+        return []
+    found = []
+    for path in folder.glob(f"*{MARK}*.nc"):
+        quick = path.name.endswith(".quick.nc")
+        name = path.name.removesuffix(".quick.nc" if quick else ".nc")
+        if name.partition(MARK)[0] in MODULES:
+            found.append((name, "quick" if quick else "paper"))
+    return sorted(found)
 
 
 def verify(name, folder=None, **options):
@@ -120,17 +164,27 @@ def state(name, folder=None, *, scale="paper"):
     """
     from wfmlib.experiments import verification
 
-    experiment = get(name)
+    experiment = get(name.partition(MARK)[0] if isinstance(name, str) else name)
     folder = results_folder() if folder is None else folder
     try:
         data = load(name, folder, scale=scale)
     except (OSError, DamagedArchiveError):
         return ""
+    experiment = as_archived(experiment, data, scale)
     if data.attrs.get("definition") != experiment.definition(scale):
         return ""
     return verification.state(
         read_provenance(archive_path(name, scale, folder)), experiment, scale
     )
+
+
+def as_archived(experiment, data, scale):
+    """Return an experiment with the changes that an archive notes, where it still has them."""
+    try:
+        changes = json.loads(data.attrs.get("changes", "{}"))
+        return changed(experiment, changes, scale) if changes else experiment
+    except ValueError:  # the experiment has lost a setting since
+        return experiment
 
 
 class ArchiveError(Exception):

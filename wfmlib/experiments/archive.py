@@ -131,6 +131,8 @@ def dataset(experiment, scale, records):
         "samples_done": int(done.sum()),
         "samples_wanted": chosen.wanted,
     }
+    if experiment.changes:
+        attributes["changes"] = json.dumps(experiment.changes)
     return xarray.Dataset(data, coordinates, attributes)
 
 
@@ -293,7 +295,7 @@ def write(experiment, scale, records, failures, folder):
     OSError
         If one of the two cannot be written.
     """
-    path = archive_path(experiment.name, scale, folder)
+    path = archive_path(experiment.archive_name, scale, folder)
     data = to_bytes(dataset(experiment, scale, records))
     digest = hashlib.sha256(data).hexdigest()
     origin = provenance(experiment, scale, records, failures, digest)

@@ -193,6 +193,8 @@ class Experiment:
         older version is then worth nothing. Other changes of the code are noticed by `digest.of`.
     agreement : Agreement
         How close a sample must come to the archived one when it is verified.
+    changes : mapping of str to value
+        In what it differs from the book's experiment of this name: `changes.changed` notes it.
     """
 
     name: str
@@ -207,6 +209,7 @@ class Experiment:
     paired: bool = False
     version: int = 1
     agreement: Agreement = field(default_factory=Agreement)
+    changes: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not re.fullmatch(
@@ -229,7 +232,7 @@ class Experiment:
         _members("axes", self.axes, Axis)
         if not isinstance(self.agreement, Agreement):
             raise ValueError(f"agreement must be Agreement(...), got {self.agreement!r}")
-        for name in ("scales", "variables", "axes"):
+        for name in ("scales", "variables", "axes", "changes"):
             object.__setattr__(self, name, dict(getattr(self, name)))
         self._check_names()
         _check_function("sample", self.sample)
@@ -257,6 +260,13 @@ class Experiment:
                 "scales must sweep the same names in the same order, got "
                 f"{list(quick.grid)} and {list(paper.grid)}"
             )
+
+    @property
+    def archive_name(self):
+        """How its archive is called: its name, and what was changed of it."""
+        from wfmlib.experiments.changes import archive_name
+
+        return archive_name(self)
 
     def scale(self, name):
         """Return the `Scale` of this name.

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from wfmlib import _validate
 from wfmlib.experiments import archive, digest
+from wfmlib.experiments.changes import changed
 from wfmlib.experiments.experiment import Experiment, Task, tasks
 from wfmlib.experiments.registry import get
 from wfmlib.experiments.samples import DamagedSampleError, Record, Store, check_writable
@@ -118,6 +119,7 @@ def run(
     experiment,
     scale="quick",
     *,
+    settings=None,
     jobs=1,
     dask=None,
     output=None,
@@ -135,6 +137,10 @@ def run(
         What to run, by its name or as it is.
     scale : str, optional
         ``"quick"`` or ``"paper"``.
+    settings : mapping of str to value, optional
+        Settings that are to be others than those of the scale, by the names that
+        `changes.settable` lists: ``{"N": 501, "loads": [0.5, 0.6]}``. The archive is called
+        after them, and never replaces another.
     jobs : int, optional
         How many processes compute; 1: this one alone. Each uses one thread.
     dask : str, optional
@@ -171,6 +177,8 @@ def run(
     """
     if not isinstance(experiment, Experiment):
         experiment = get(experiment)
+    if settings is not None:
+        experiment = changed(experiment, settings, scale)
     jobs = _validate.integer("jobs", jobs, 1)
     if dask is not None and (not isinstance(dask, str) or not dask):
         raise TypeError(f"dask must be the address of a scheduler, got {dask!r}")
@@ -241,7 +249,7 @@ def _finished(store, wanted, say):
 
 def _archived(experiment, scale, records, output, say):
     """Return the samples that only the archive has which is to be written anew."""
-    path = archive.archive_path(experiment.name, scale, output)
+    path = archive.archive_path(experiment.archive_name, scale, output)
     try:
         there = archive.read(path)
     except (OSError, archive.DamagedArchiveError):
@@ -321,7 +329,7 @@ def _count(samples):
 
 def _write_archive(experiment, scale, records, failures, output, say):
     """Write the archive, unless a more complete one of the same experiment is there."""
-    path = archive.archive_path(experiment.name, scale, output)
+    path = archive.archive_path(experiment.archive_name, scale, output)
     with contextlib.suppress(OSError, archive.DamagedArchiveError):
         there = archive.read(path)
         held = int(there["done"].sum()) if archive.is_current(there, experiment, scale) else 0
