@@ -13,7 +13,7 @@ STATIC := WFMLIB_DISPLAY=static
 ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
 # Processes share what there is to test, a file each at a time and in the order given.
 PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
-# Of `make elsewhere`: pages and settings to execute; all of them unless told.
+# Of `make elsewhere` and `make site-test`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
 # Of `make mutants`: how many a group, drawn with which seed.
@@ -21,10 +21,11 @@ COUNT := 20
 SEED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test elsewhere mutants unit lab serve students slides pdf bench references lock clean
+.PHONY: help setup book test site-test elsewhere mutants unit lab serve students slides pdf site bench \
+	references lock clean
 
 help:  ## list these commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' \
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
 		| awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 setup: $(READY)  ## create .venv with the pinned dependencies
@@ -59,6 +60,10 @@ book: $(READY)  ## execute the chapters and build the pages
 test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages, browser
 	@$(BIN)/python -m tools.check --jobs $(JOBS)
 
+site-test: book  ## install from the built pages elsewhere, and execute every notebook there
+	@$(BIN)/python -m tools.site_test $(PAGES) --jobs $(JOBS)
+	$(BIN)/python -m pytest tests/site
+
 elsewhere: $(READY)  ## execute the chapters as three other processors would, and compare
 	@$(BIN)/python -m tools.elsewhere $(PAGES) --jobs $(JOBS) $(if $(SETTINGS),--settings $(SETTINGS))
 
@@ -85,6 +90,9 @@ slides: book  ## write slides of all figures to _build/slides
 
 pdf: book  ## print the whole book to _build/wide-flat-minima.pdf (needs Chromium)
 	@$(BIN)/python -m tools.pdf
+
+site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
+	$(BIN)/python -m tools.attach
 
 bench: $(READY)  ## measure speed, side by side with SciPy
 	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only

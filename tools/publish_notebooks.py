@@ -2,13 +2,15 @@
 
 The theme knows how to offer a notebook for download (`ipynb_source` in the page's context), but
 copies it only where launch buttons to an outside service are configured, and MyST-NB writes the
-notebook without outputs when they come from the cache.
+notebook without outputs when they come from the cache. In front stands a cell that installs what
+is missing where the notebook is run.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import first_cell
 import nbformat
 from notebooks import chapters, executed, without_terms
 
@@ -27,6 +29,7 @@ def publish(app, pagename, templatename, context, doctree):
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = without_terms(cell.source)
+        first_cell.put(notebook, Path(pagename).name)
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, target)

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tools import exercises
+from tools import exercises, first_cell
 from tools.notebooks import BOOK, BUILD, chapters, read, without_terms
 
 OUTPUT = BUILD / "students"
@@ -58,6 +58,13 @@ def handout(chapter: Path):
     return notebook
 
 
+def downloaded(chapter: Path):
+    """Return the same with a cell in front that installs what is missing where it is run."""
+    notebook = handout(chapter)
+    first_cell.put(notebook, chapter.stem)
+    return notebook
+
+
 def answer(exercise: exercises.Exercise) -> list:
     """Return the empty cells in which an exercise is answered."""
     metadata = {"tags": ["answer", exercise.label]}
@@ -71,7 +78,7 @@ def write(selected: list[Path], output: Path, archives: Path = ARCHIVES) -> list
     written = []
     for chapter in selected:
         written.append(output / f"{chapter.stem}.ipynb")
-        nbformat.write(handout(chapter), written[-1])
+        nbformat.write(downloaded(chapter), written[-1])
     quick = shutil.ignore_patterns("*.quick.*")
     # Where the library looks for them, from the folder of the notebook.
     shutil.copytree(archives, output / "book" / "results", ignore=quick, dirs_exist_ok=True)

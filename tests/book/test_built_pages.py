@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -63,7 +64,9 @@ def test_every_chapter_has_two_sliders(html, pages):
 
 def test_no_launch_button_without_a_repository(html, pages):
     for name in pages:
-        assert "mybinder" not in (html / name).read_text()
+        text = (html / name).read_text()
+        assert "mybinder" not in text
+        assert "colab.research" not in text
 
 
 @pytest.mark.parametrize(
@@ -74,26 +77,34 @@ def test_no_launch_button_without_a_repository(html, pages):
         ("https://host/org/book", "https://own.hub", "https://own.hub"),
     ],
 )
-def test_one_setting_brings_the_launch_buttons(repository, hub, button):
+def test_one_setting_brings_the_launch_buttons(repository, hub, button, monkeypatch):
+    monkeypatch.delenv("WFMLIB_SITE", raising=False)
     options = {"repository_url": repository, "launch_buttons": {"binderhub_url": hub}}
     launch_buttons.configure(None, SimpleNamespace(html_theme_options=options))
     assert options["launch_buttons"]["binderhub_url"] == button
 
 
-def test_a_page_opens_on_binder(tmp_path):
-    """A book of one page with a repository: its button leads to the notebook in JupyterLab."""
+def test_a_page_opens_on_binder_and_on_colab(tmp_path):
+    """A book of one page that knows its address: buttons lead to the notebook, and to the source.
+
+    Binder opens the text in JupyterLab; Colab needs the notebook, from a branch of its own.
+    """
     (tmp_path / "page.md").write_text(PAGE % "1 + 1")
     (tmp_path / "_toc.yml").write_text("{format: jb-book, root: page}\n")
     (tmp_path / "_config.yml").write_text(
-        "repository: {url: https://github.com/org/name, branch: main}\n"
+        "repository: {url: '', branch: main}\n"
         "launch_buttons: {notebook_interface: jupyterlab}\n"
         "execute: {execute_notebooks: 'off'}\n"
         f"sphinx: {{local_extensions: {{launch_buttons: '{ROOT / 'tools'}'}}}}\n"
     )
     command = [Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "-q"]
-    subprocess.run(command, check=True, capture_output=True)
+    environment = os.environ | {"WFMLIB_SITE": "https://org.github.io/name/"}
+    subprocess.run(command, check=True, capture_output=True, env=environment)
     page = (tmp_path / "_build" / "html" / "page.html").read_text()
     assert f"{launch_buttons.BINDER}/v2/gh/org/name/main?urlpath=lab/tree/page.md" in page
+    assert f"{launch_buttons.COLAB}/github/org/name/blob/notebooks/page.ipynb" in page
+    assert 'href="https://github.com/org/name"' in page
+    assert "https://github.com/org/name/blob/main/page.md" in page
 
 
 def test_claims_and_scorecard_are_linked_both_ways(html):

@@ -183,9 +183,8 @@ def test_run_list_and_show(capsys, archives):
     assert (status, row(out)) == (0, ["toy", "7", "no paper", "12", "30", "none"])
     status, out, err = run(capsys, "show", "toy")
     assert (status, out) == (1, "")
-    assert (
-        f"there is no archive {archives / 'toy.nc'}: `wfm run toy --scale paper` makes it" in err
-    )
+    assert f"there is no archive {archives / 'toy.nc'}: the wheel on the book's site" in err
+    assert err.endswith("or `wfm run toy --scale paper` makes it\n")
 
     status, out, err = run(capsys, "run", "toy", "--scale", "paper")
     assert status == 0

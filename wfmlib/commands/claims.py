@@ -25,7 +25,8 @@ def add(commands):
             tolerance comes from and how it was found. A claim is undecided where the data
             cannot tell, and calibrated where a setting was chosen so that it comes out.
             Archives are looked for in the folder that WFMLIB_RESULTS names, or in book/results
-            here or above."""
+            here or above; where wfmlib was installed from the book's site, they are fetched from
+            there into the user's cache (WFMLIB_SITE names another address of it, or a folder)."""
         ),
         epilog=textwrap.dedent(
             """\

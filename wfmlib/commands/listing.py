@@ -8,6 +8,8 @@ import textwrap
 
 from wfmlib.commands._table import table
 
+ON_SITE = "on the site"
+
 
 def add(commands):
     """Add `wfm list`."""
@@ -21,7 +23,8 @@ def add(commands):
             Below them, archives of your own: of experiments run with other settings.
 
             Archives are looked for in the folder that WFMLIB_RESULTS names, else in book/results
-            of the current folder or of one above it."""
+            of the current folder or of one above it, and among those fetched from the book's
+            site. This command fetches none."""
         ),
         epilog=textwrap.dedent(
             """\
@@ -31,7 +34,8 @@ def add(commands):
               wfm list --folder results  with the archives of another folder
 
             archive: `complete`, `40 of 200` (samples), `of another definition` (what is swept or
-            set has changed since: run it anew), `damaged`, or `none`.
+            set has changed since: run it anew), `damaged`, `on the site` (fetched when it is
+            first read), or `none`.
             code: `made` (all samples, by the code that is here), `verified` (the others agree with
             new ones, see `wfm verify`), `differs` (they do not), or `unverified`."""
         ),
@@ -47,7 +51,7 @@ def add(commands):
 def _run(args):
     from wfmlib import experiments
 
-    folder = args.folder or experiments.results_folder()
+    folder = args.folder
     chosen = [experiments.get(name) for name in experiments.names()]
     chosen = [one for one in chosen if args.chapter in (None, one.chapter)]
     if not chosen:
@@ -58,8 +62,9 @@ def _run(args):
     for one in chosen:
         counts = [str(one.scale(scale).wanted) for scale in ("quick", "paper")]
         source = textwrap.shorten(one.source, 28, placeholder=" ...")
-        code = experiments.state(one.name, folder)
-        rows.append((one.name, str(one.chapter), source, *counts, _state(one, folder), code))
+        told = _state(one, folder)
+        code = "" if told == ON_SITE else experiments.state(one.name, folder)
+        rows.append((one.name, str(one.chapter), source, *counts, told, code))
     print("\n".join(table(rows, right=(1, 3, 4))))
     rows = [("your own", "scale", "archive", "code")]
     for name, scale in experiments.own(folder):
@@ -77,7 +82,10 @@ def _state(experiment, folder, name=None, scale="paper"):
     from wfmlib import experiments
 
     try:
-        data = experiments.load(name or experiment.name, folder, scale=scale)
+        path = experiments.find(name or experiment.name, folder, scale=scale, download=False)
+        data = experiments.read(path)
+    except experiments.NotFetchedError:
+        return ON_SITE
     except FileNotFoundError:
         return "none"
     except (OSError, experiments.DamagedArchiveError):

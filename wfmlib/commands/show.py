@@ -49,15 +49,14 @@ def add(commands):
 def _run(args):
     from wfmlib import experiments
 
-    folder = args.folder or experiments.results_folder()
     try:
-        data = experiments.load(args.name, folder, scale=args.scale)
+        path = experiments.find(args.name, args.folder, scale=args.scale)
+        data = experiments.read(path)
     except (OSError, experiments.DamagedArchiveError) as error:
         print(f"wfm show: {error}", file=sys.stderr)
         return 1
     experiment = experiments.get(args.name.partition(experiments.MARK)[0])
     experiment = experiments.as_archived(experiment, data, args.scale)
-    path = experiments.archive_path(args.name, args.scale, folder)
     print(f"{args.name}: {data.attrs['title']}")
     for name, text in _parameters(data) + _origin(experiments.read_provenance(path)):
         print(named(name, text, indent=2))

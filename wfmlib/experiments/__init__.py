@@ -3,7 +3,8 @@
 Each experiment is defined in a module of its own, whose `EXPERIMENT` is an
 `experiments.Experiment`, and has a line in ``registry.py``. ``experiments.run`` computes one,
 also with other settings, ``experiments.load`` reads the archive of one; on the command line,
-``wfm list``, ``wfm run`` and ``wfm show``.
+``wfm list``, ``wfm run`` and ``wfm show``. Where the package was installed from the book's site,
+archives of the book come from there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from wfmlib.experiments import site
 from wfmlib.experiments.archive import (
     DamagedArchiveError,
     archive_path,
@@ -32,6 +34,7 @@ from wfmlib.experiments.experiment import (
 )
 from wfmlib.experiments.registry import MODULES, get, names
 from wfmlib.experiments.runner import Failure, Run, RunError, RunInterrupted, run
+from wfmlib.experiments.site import NotFetchedError
 
 __all__ = [
     "MARK",
@@ -43,6 +46,7 @@ __all__ = [
     "DamagedArchiveError",
     "Experiment",
     "Failure",
+    "NotFetchedError",
     "Run",
     "RunError",
     "RunInterrupted",
@@ -53,6 +57,8 @@ __all__ = [
     "as_archived",
     "changed",
     "complete",
+    "fetch",
+    "find",
     "get",
     "is_current",
     "load",
@@ -69,6 +75,64 @@ __all__ = [
 ]
 
 
+def find(name, folder=None, *, scale="paper", download=True):
+    """Return where the archive of an experiment is.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment; or, of an archive of one's own, its name in `wfm list`.
+    folder : path, optional
+        Where it is. By default it is looked for in `results_folder`, then in the user's cache;
+        one that the book's site has is fetched into that cache, once, with its SHA-256.
+    scale : str, optional
+        ``"paper"`` or ``"quick"``; the site has none of the quick scale.
+    download : bool, optional
+        False: not to fetch it.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such experiment or scale.
+    FileNotFoundError
+        If there is none; the message says how to get it. It is a NotFetchedError where the site
+        should have given it.
+    """
+    get(name.partition(MARK)[0] if isinstance(name, str) else name).scale(scale)
+    chosen = results_folder() if folder is None else folder
+    path = None if chosen is None else archive_path(name, scale, chosen)
+    if path is not None and path.exists():
+        return path
+    make = _make(name, scale)
+    if folder is None and scale == "paper" and site.has(name):
+        if not download and not site.cached(name):
+            raise NotFetchedError(f"{name}.nc is on the book's site, and was not fetched yet")
+        try:
+            return site.fetch(name)
+        except NotFetchedError as error:
+            raise NotFetchedError(f"{error}. Or {make}") from None
+    may = scale == "paper" and MARK not in name
+    first = "the wheel on the book's site fetches those of the book; or " if may else ""
+    if path is None:
+        raise FileNotFoundError(
+            f"no folder of archives: WFMLIB_RESULTS is not set, and there is no book/results "
+            f"here or above; {first}set it, then {make}"
+        )
+    raise FileNotFoundError(f"there is no archive {path}: {first}{make}")
+
+
+def _make(name, scale="paper"):
+    """Say which command computes an archive."""
+    experiment, mark, _ = name.partition(MARK)
+    more = " --set NAME=VALUE ..." if mark else ""
+    scaled = " --scale paper" if scale == "paper" else ""
+    return f"`wfm run {experiment}{more}{scaled}` makes it"
+
+
 def load(name, folder=None, *, scale="paper", settings=None):
     """Return the archive of an experiment.
 
@@ -77,7 +141,7 @@ def load(name, folder=None, *, scale="paper", settings=None):
     name : str
         Name of the experiment; or, of an archive of one's own, its name in `wfm list`.
     folder : path, optional
-        Where it is; `results_folder` by default.
+        Where it is; where `find` finds it by default.
     scale : str, optional
         ``"paper"`` or ``"quick"``.
     settings : mapping of str to value, optional
@@ -93,27 +157,36 @@ def load(name, folder=None, *, scale="paper", settings=None):
     TypeError, ValueError
         If there is no such experiment or scale.
     FileNotFoundError
-        If there is no archive; the message names the command that makes it.
+        If there is no archive; the message says how to get it.
     DamagedArchiveError
         If the file cannot be read. It is a ValueError.
     """
-    experiment = get(name.partition(MARK)[0] if isinstance(name, str) else name)
-    experiment.scale(scale)
     if settings is not None:
-        name = changed(experiment, settings, scale).archive_name
-    folder = results_folder() if folder is None else folder
-    more = " --set NAME=VALUE ..." if MARK in name else ""
-    scaled = " --scale paper" if scale == "paper" else ""
-    make = f"`wfm run {experiment.name}{more}{scaled}` makes it"
-    if folder is None:
-        raise FileNotFoundError(
-            f"no folder of archives: WFMLIB_RESULTS is not set, and there is no book/results "
-            f"here or above; set it, then {make}"
-        )
-    path = archive_path(name, scale, folder)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no archive {path}: {make}")
-    return read(path)
+        name = changed(get(name), settings, scale).archive_name
+    return read(find(name, folder, scale=scale))
+
+
+def fetch(*names):
+    """Fetch archives from the book's site into the user's cache, unless they are here already.
+
+    The first cell of a downloaded notebook does it, so that the others need no network. What
+    cannot be had is printed, and the cells that read it will say so again.
+
+    Parameters
+    ----------
+    *names : str
+        Names of experiments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such experiment.
+    """
+    for name in names:
+        try:
+            find(name)
+        except FileNotFoundError as error:
+            print(error)
 
 
 def own(folder=None):
@@ -165,17 +238,15 @@ def state(name, folder=None, *, scale="paper"):
     from wfmlib.experiments import verification
 
     experiment = get(name.partition(MARK)[0] if isinstance(name, str) else name)
-    folder = results_folder() if folder is None else folder
     try:
-        data = load(name, folder, scale=scale)
+        path = find(name, folder, scale=scale)
+        data = read(path)
     except (OSError, DamagedArchiveError):
         return ""
     experiment = as_archived(experiment, data, scale)
     if data.attrs.get("definition") != experiment.definition(scale):
         return ""
-    return verification.state(
-        read_provenance(archive_path(name, scale, folder)), experiment, scale
-    )
+    return verification.state(read_provenance(path), experiment, scale)
 
 
 def as_archived(experiment, data, scale):
@@ -222,9 +293,11 @@ def complete(name):
         If there is none, if samples are missing in it, if it is damaged, or if it was made of
         another definition of the experiment.
     """
-    make = f"`wfm run {name} --scale paper` makes it"
+    make = _make(name)
     try:
         found = load(name)
+    except NotFetchedError as error:
+        raise ArchiveError(f"its archive {error}", absent=True) from None
     except FileNotFoundError:
         message = f"its archive {name}.nc is not here: {make}"
         raise ArchiveError(message, absent=True) from None

@@ -156,7 +156,7 @@ def verify(
     samples = _validate.integer("samples", samples, 1)
     minutes = _validate.real("minutes", minutes, 0.0, low_open=True)
     folder = archive.results_folder() if folder is None else folder
-    if folder is None:
+    if folder is None:  # those in the cache are the site's: notes would be lost
         raise FileNotFoundError("no folder of archives: set WFMLIB_RESULTS")
     path = archive.archive_path(experiment.name, scale, Path(folder))
     data, told = archive.read(path), archive.read_provenance(path)

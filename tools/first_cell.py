@@ -1,0 +1,102 @@
+"""The first cell of a downloaded notebook: it installs what is missing and fetches archives.
+
+Everything comes from the site of the book, whose address is the environment's WFMLIB_SITE, or
+else the one that the build was given. Nothing is installed where it is already there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from nbformat.v4 import new_code_cell
+
+from wfmlib import __version__, claims, experiments
+
+ID = "from-the-site"
+FILES = "files/"  # of the site, as `wfmlib.experiments.site` has it
+WHEEL = f"{FILES}wfmlib-{__version__}-py3-none-any.whl"
+QUOTED = re.compile(r"[\"']([a-z0-9-]+)[\"']")
+# What JupyterLab and Colab need to show the cell folded; the tag is that of the pages.
+FOLDED = {
+    "tags": ["hide-input"],
+    "jupyter": {"source_hidden": True},
+    "cellView": "form",
+}
+
+SOURCE = """\
+# @title From the book's site: what is missing here, and archived results
+import importlib, importlib.util, os, pathlib, subprocess, sys
+
+site = os.environ.get("WFMLIB_SITE") or "{site}"  # its address, or its folder
+
+
+def missing():
+    needed = ("wfmlib", "matplotlib", "sklearn", "ipywidgets")
+    return ", ".join(one for one in needed if not importlib.util.find_spec(one))
+
+
+if missing() and not site:
+    raise ModuleNotFoundError(
+        f"not installed here: {{missing()}}. Say where the book's site is, at an address "
+        "or in a folder, in a cell above: %env WFMLIB_SITE=https://..."
+    )
+if missing():
+    base = site if "://" in site else pathlib.Path(site).resolve().as_uri()
+    wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{wheel}"
+    print("Installing", wheel)
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", wheel])
+    importlib.invalidate_caches()
+    if missing():
+        raise ModuleNotFoundError(
+            f"not installed here: {{missing()}}. pip could not get it (see above); it "
+            f"needs the book's site, {{site}}, and the index of Python packages, once"
+        )
+"""
+KNOWN = """\
+if site:
+    os.environ.setdefault("WFMLIB_SITE", site)
+"""
+FETCH = """\
+from wfmlib import experiments
+
+experiments.fetch({names})
+"""
+
+
+def site() -> str:
+    """Return the address that the build was given; empty where it was given none."""
+    chosen = os.environ.get("WFMLIB_SITE", "").strip()
+    return chosen.rstrip("/") + "/" if chosen else ""
+
+
+def archives(notebook, stem: str) -> list[str]:
+    """Return the archives that a notebook reads: those it names, and those of its claims.
+
+    A chapter checks the claims of its number, any other page may ask for all.
+    """
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    found = set(QUOTED.findall(code)) & set(experiments.names())
+    if "claims." in code:
+        number = re.match(r"(\d\d)_", stem)
+        chapter = int(number[1]) if number else None
+        asked = [one for one in claims.load() if chapter in (None, one.chapter)]
+        found |= {one.archive for one in asked if one.archive}
+    return sorted(found)
+
+
+def cell(notebook, stem: str):
+    """Return the first cell of a notebook."""
+    source = SOURCE.format(site=site(), wheel=WHEEL)
+    names = archives(notebook, stem)
+    if names:
+        lines = "".join(f'\n    "{name}",' for name in names)
+        source += KNOWN + FETCH.format(names=lines + "\n")
+    return new_code_cell(source.rstrip("\n"), id=ID, metadata=FOLDED)
+
+
+def put(notebook, stem: str) -> None:
+    """Put the cell in front of a notebook."""
+    notebook.cells.insert(0, cell(notebook, stem))
+    # Cells have ids from here on.
+    notebook.nbformat, notebook.nbformat_minor = 4, max(5, notebook.nbformat_minor)
