@@ -9,9 +9,8 @@ Binder, in the environment of `binder/`, and on Colab, which reads the notebooks
 
 from __future__ import annotations
 
+import os
 from urllib.parse import urlsplit
-
-import first_cell
 
 BINDER = "https://mybinder.org"
 COLAB = "https://colab.research.google.com"
@@ -34,7 +33,7 @@ def configure(app, config):
     """Name the repository and Binder to the theme, which then makes the buttons."""
     options = config.html_theme_options
     if not options.get("repository_url"):
-        options["repository_url"] = repository(first_cell.site())
+        options["repository_url"] = repository(os.environ.get("WFMLIB_SITE", "").strip())
     if options["repository_url"]:
         options["use_repository_button"] = options["use_source_button"] = True
         if not options["launch_buttons"].get("binderhub_url"):
