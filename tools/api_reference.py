@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 PAGES = "book/api/"
 EQUATION = re.compile(r"\[(eq-[a-z0-9-]+)\]")
 NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?![`_\w])")
-CHAPTER = re.compile(r"(\d+)\. ")
+CHAPTER = re.compile(r"(?:(Appendix) )?(\w+)\. ")
 CODE = re.compile(
     r'<div class="(?:highlight-|doctest )[^"]*"><div class="highlight"><pre>'
     r".*?</pre></div>\s*</div>",
@@ -172,7 +172,7 @@ class citation(nodes.General, nodes.Element):
 
 
 def cite(app, doctree, docname):
-    """Write each citation as a link, "[eq. (9) of chapter 1]"."""
+    """Write each citation as a link, "[eq. (1.9)]"."""
     equations = app.env.domains["math"].equations
     for place in list(doctree.findall(citation)):
         if place["label"] not in equations:
@@ -181,11 +181,10 @@ def cite(app, doctree, docname):
             continue
         page, _ = equations[place["label"]]
         target = nodes.make_id(f"equation-{place['label']}")
-        # the number that the page shows: formulas are counted like figures, through the book
         shown = app.env.toc_fignumbers[page]["displaymath"][target]
         number = ".".join(map(str, shown))
         node = nodes.inline(classes=["wfm-equation"])
-        text = nodes.Text(f"eq. ({number}) of {page_name(app.env, page)}")
+        text = nodes.Text(f"eq. ({number})")
         node += nodes.Text("[")
         node += make_refnode(app.builder, docname, page, target, text)
         node += nodes.Text("]")
@@ -193,10 +192,10 @@ def cite(app, doctree, docname):
 
 
 def page_name(env, page):
-    """Return how a page is called in a sentence: "chapter 7", or by its title."""
+    """Return how a page is called in a sentence: "chapter 7", "appendix A", or by its title."""
     title = env.titles[page].astext()
     number = CHAPTER.match(title)
-    return f"chapter {number[1]}" if number else f"“{title}”"
+    return f"{(number[1] or 'chapter').lower()} {number[2]}" if number else f"“{title}”"
 
 
 # ------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import numbering
 from tools.notebooks import BOOK, chapters
 
 PAGE = BOOK / "lecturers.md"
@@ -39,7 +40,6 @@ class Exercise:
     """One exercise: where it stands, what it is called and how it is done."""
 
     chapter: str
-    number: int
     label: str
     title: str
     level: str
@@ -64,16 +64,14 @@ def of_chapter(chapter: Path) -> list[Exercise]:
         If one does not begin with its level.
     """
     found = []
-    for number, match in enumerate(EXERCISE.finditer(chapter.read_text()), start=1):
+    for match in EXERCISE.finditer(chapter.read_text()):
         level = LEVEL.match(match["body"])
         if level is None:
             raise ValueError(
                 f"{chapter.name}: {match['label']} must begin with *By hand.*, *By code.*, "
                 "*By hand and by code.* or *Small project.*"
             )
-        found.append(
-            Exercise(chapter.stem, number, match["label"], match["title"], level[1].lower())
-        )
+        found.append(Exercise(chapter.stem, match["label"], match["title"], level[1].lower()))
     return found
 
 
@@ -132,6 +130,7 @@ def estimates(file: Path = ESTIMATES) -> dict[str, dict]:
 
 def table(chapter: Path, known: dict[str, dict]) -> str:
     """Return the exercises of one chapter as a table in Markdown."""
+    numbers = numbering.numbers()
     rows = ["| no. | exercise | level | after the section | minutes |", "| --- " * 5 + "|"]
     for one in of_chapter(chapter):
         if one.label not in known:
@@ -140,7 +139,7 @@ def table(chapter: Path, known: dict[str, dict]) -> str:
         section = f"[{after}]({chapter.name}#{anchor(after)})"
         link = f"[{one.title}]({one.label})"
         minutes = known[one.label]["minutes"]
-        rows.append(f"| {one.number} | {link} | {one.level} | {section} | {minutes} |")
+        rows.append(f"| {numbers[one.label]} | {link} | {one.level} | {section} | {minutes} |")
     return "\n".join(rows)
 
 

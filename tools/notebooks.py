@@ -16,12 +16,14 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partialmethod
 from pathlib import Path
 
 import jupytext
 import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import JupyterCacheAbstract
+from jupyter_cache.cache.main import JupyterCacheBase
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
@@ -31,6 +33,16 @@ CACHE = BUILD / ".jupyter_cache"
 REFERENCES = ROOT / "tests" / "references"
 CHECKED = "nbval-check-output"
 TERM = re.compile(r"\{term\}`([^`<]+?)\s*(?:<[^`>]+>)?`")  # shown, and what it is called there
+
+# jupyter-cache takes tags and captions of a cell for a part of what is executed: a new caption
+# would execute the chapter anew. And a cell would have the caption that it had when it was
+# executed. The book build, which opens its cache itself, imports this module, too.
+JupyterCacheBase.create_hashed_notebook = partialmethod(
+    JupyterCacheBase.create_hashed_notebook, cell_metadata=()
+)
+JupyterCacheBase.merge_match_into_notebook = partialmethod(
+    JupyterCacheBase.merge_match_into_notebook, cell_meta=()
+)
 
 
 def chapters(book: Path = BOOK) -> list[Path]:

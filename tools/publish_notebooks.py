@@ -13,6 +13,7 @@ from pathlib import Path
 import first_cell
 import nbformat
 from notebooks import chapters, executed, without_terms
+from numbering import captioned, numbers, plain
 
 
 def offer(app, pagename, templatename, context, doctree):
@@ -26,9 +27,11 @@ def publish(app, pagename, templatename, context, doctree):
     if doctree is not None and "ipynb_source" in context:
         notebook = executed(Path(app.srcdir) / f"{pagename}.md")
         notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
+        known = numbers(Path(app.srcdir))
+        notebook.cells = list(captioned(notebook.cells, known))
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = without_terms(cell.source)
+                cell.source = plain(without_terms(cell.source), known)
         first_cell.put(notebook, Path(pagename).name)
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pybtex.database import parse_file
 
-from tools import exercises
+from tools import exercises, numbering
 from tools.notebooks import BOOK, BUILD, chapters, executed, without_terms
 
 OUTPUT = BUILD / "slides"
@@ -42,8 +42,9 @@ SENTENCE_END = re.compile(r"(?<=[.!?:)*])(?<!\b(?:App|Fig|Sec)\.)\s+(?=[\"'(*$A-
 
 @dataclass(frozen=True)
 class Slide:
-    """A figure and what the chapter says about it; `ask` is the question before it."""
+    """A figure, its number and what the chapter says about it; `ask` is the question before it."""
 
+    number: str
     section: str
     ask: str
     figure: str
@@ -151,7 +152,9 @@ def events(notebook) -> Iterator[tuple]:
         elif label is None and cell.cell_type == "code":
             figure, alt = figure_of(cell)
             if figure:
-                yield "figure", figure, alt
+                name = cell.metadata.get("mystnb", {}).get("figure", {}).get("name")
+                number = numbers().get(name)
+                yield "figure", figure, alt, number.spoken if number else ""
             elif cell.get("outputs"):
                 yield "output", ""
 
@@ -165,7 +168,7 @@ def slides(notebook) -> list[Slide]:
     """
     found, section, ask, before, answered = [], "", "", "", False
     every = [*events(notebook), ("end", "")]
-    for place, (kind, what, *alt) in enumerate(every):
+    for place, (kind, what, *rest) in enumerate(every):
         if kind == "heading":
             section, ask, before, answered = what, "", "", False
         elif kind == "ask":
@@ -178,7 +181,8 @@ def slides(notebook) -> list[Slide]:
             after = next(one for one in every[place + 1 :] if one[0] != "output")
             follows = after[0] == "text" and not after[1].startswith("**")
             tell = lead(after[1]) if follows else closing(before) if before else ""
-            found.append(Slide(section, ask, what, alt[0], tell))
+            alt, number = rest
+            found.append(Slide(number, section, ask, what, alt, tell))
             ask, answered = "", False
     return found
 
@@ -198,15 +202,16 @@ def in_html(text: str, known: dict[str, str]) -> str:
             return "the text"
         if match[1] not in named:
             named.append(match[1])
-        return f"({chr(ord('A') + named.index(match[1]))})"
+        return numbers()[match[1]].spoken
 
     text = re.sub(r"\s*\{cite\}`[^`]*`", "", text)
     text = re.sub(r"\{cite:t\}`([^`]*)`", lambda match: authors(match[1]), text)
     text = re.sub(r"\[\]\(([^)]*)\)", mark, text)
+    text = numbering.referred(text, numbers())
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     written = markdown().render(text)
-    for place, label in enumerate(named):
-        tex = rf"{known[label]} \tag{{{chr(ord('A') + place)}}}"
+    for label in named:
+        tex = rf"{known[label]} \tag{{{numbers()[label]}}}"
         written += rf'<div class="formula">\[{escape(tex)}\]</div>'
     return written
 
@@ -217,6 +222,12 @@ def authors(key: str) -> str:
     names = [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
     who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
     return f"{who} ({entry.fields['year']})"
+
+
+@cache
+def numbers() -> dict[str, numbering.Number]:
+    """Return the numbers of the book."""
+    return numbering.numbers()
 
 
 @cache
@@ -251,7 +262,8 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
     ]
     figures = slides(notebook)
     for one in figures:
-        head = f"<h2>{inline(one.section or title)}</h2>"
+        number = f" <small>{one.number}</small>" if one.number else ""
+        head = f"<h2>{inline(one.section or title)}{number}</h2>"
         if one.ask:
             ask = in_html(one.ask, known)
             sections.append(page(head, "<p><b>Predict first.</b></p>", ask, kind="ask"))

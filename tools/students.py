@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tools import exercises, first_cell
+from tools import exercises, first_cell, numbering
 from tools.notebooks import BOOK, BUILD, chapters, read, without_terms
 
 OUTPUT = BUILD / "students"
@@ -47,10 +47,12 @@ def handout(chapter: Path):
         elif label is not None and label != answered:
             cells += answer(known[label])
         answered = label
+    numbers = numbering.numbers()
+    cells = list(numbering.captioned(cells, numbers))
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # not at random: equal chapters make equal notebooks
         if cell.cell_type == "markdown":
-            cell.source = without_terms(FOLDED.sub("", cell.source))
+            cell.source = numbering.plain(without_terms(FOLDED.sub("", cell.source)), numbers)
     notebook.cells = cells
     if any("{solution" in cell.source for cell in cells):
         raise ValueError(f"{chapter.name}: a solution is not written as the others are")

@@ -1,4 +1,4 @@
-"""The gallery shows every figure of every chapter, and leads to it."""
+"""The gallery shows every figure of every chapter with number and caption, and leads to it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 import pytest
+from bs4 import BeautifulSoup
 
 from tools import notebooks
 
@@ -42,12 +43,37 @@ def test_every_figure_is_shown_and_found(chapter, html, cards):
     assert words == described(chapter)
     for (shown, name), text in zip(own, words, strict=True):
         assert page.count(f'id="{name}"') == 1
-        place = page.split(f'id="{name}"')[1].split('<div class="cell_output')[0]
+        place = page.split(f'id="{name}"')[1].split("</figcaption>")[0]
         assert text in [unescape(one) for one in ALT.findall(place)]
         if picture := PICTURE.search(shown):
             assert 'loading="lazy"' in shown
             assert f'src="{picture[1]}"' in place, "the picture is the chapter's, not a copy"
             assert (html / "book" / picture[1]).exists()
+
+
+@pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)
+def test_every_figure_says_what_to_look_at(chapter, html):
+    """Below the figure and in the gallery, in other words than the alternative text."""
+    page, gallery = (
+        BeautifulSoup((html / "book" / f"{name}.html").read_text(), "html.parser").article
+        for name in (chapter.stem, "gallery")
+    )
+    cells = notebooks.read(chapter).cells
+    figures = [one for cell in cells if (one := cell.metadata.get("mystnb", {}).get("figure"))]
+    assert len(figures) == len(described(chapter))
+    for figure, alt in zip(figures, described(chapter), strict=True):
+        caption = page.select_one(f"#{figure['name']} > figcaption")
+        said = words(caption.select_one(".caption-text"))
+        assert 8 <= len(said.split()) <= 60
+        assert said != alt
+        number = caption.select_one(".caption-number")
+        link = gallery.select_one(f"a[href='{chapter.stem}.html#{figure['name']}']")
+        assert words(link) == (words(number) if number else "The figure of this page")
+        assert words(link.parent) == f"{words(link)}. {said}"
+
+
+def words(node) -> str:
+    return " ".join(node.get_text().split())
 
 
 def test_nothing_else_is_shown(cards):

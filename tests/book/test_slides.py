@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tools import exercises, notebooks, slides
+from tools import exercises, notebooks, numbering, slides
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0L2 1"/></svg>'
 SLIDER = '<figure class="wfm-slider"><input type="range" min="0" max="3" value="0"></figure>'
@@ -40,7 +40,8 @@ $$ (eq-toy)
 
 FIGURE
 
-At one (Fig. 2 of A. Nother {cite}`krauth1989storage`; see [chapter 2](02.md)). This is what
+At one (Fig. 2 of A. Nother {cite}`krauth1989storage`; see {numref}`ex-reach` and
+[chapter 2](02.md)). This is what
 {cite:t}`krauth1989storage` find. The {term}`rest <remainder>` is where
 
 $$
@@ -74,7 +75,8 @@ FIGURE
 
 
 def figure(alt: str = 'A line, rising to "two".'):
-    cell = new_code_cell("plt.show()", metadata={"mystnb": {"image": {"alt": alt}}})
+    shown = {"image": {"alt": alt}, "figure": {"name": "fig-toy", "caption": "A line."}}
+    cell = new_code_cell("plt.show()", metadata={"mystnb": shown})
     cell.outputs = [new_output("display_data", {"image/svg+xml": SVG})]
     return cell
 
@@ -84,8 +86,14 @@ def slider():
 
 
 @pytest.fixture
-def toy(tmp_path):
+def toy(tmp_path, monkeypatch):
     """Return an executed notebook, and the chapter that it is made of."""
+    known = {
+        "eq-toy": numbering.Number("equation", "01_toy", "1", 3),
+        "fig-toy": numbering.Number("figure", "01_toy", "1", 1),
+        "ex-reach": numbering.Number("exercise", "01_toy", "1", 1),
+    }
+    monkeypatch.setattr(slides, "numbers", lambda: known)
     chapter = tmp_path / "01_toy.md"
     chapter.write_text(TOY)
     made = {"FIGURE": figure, "MOVE": slider}
@@ -105,6 +113,7 @@ FORMULAS = {"eq-toy": r"\phi=\ln Z<1"}
 def test_slides_of_a_toy(toy):
     first, second = slides.slides(toy[1])
     assert first.section == second.section == "Counting"
+    assert (first.number, second.number) == ("Figure 1.1", "")
     assert first.ask == r"Where does [](eq-toy) end, at $\alpha<1$?"
     assert first.alt == 'A line, rising to "two".'
     assert first.tell.startswith("At one (Fig. 2 of A. Nother")
@@ -122,8 +131,10 @@ def test_deck_of_a_toy(toy):
     assert r"\(N=1\)" in title
     assert r"at <span" in ask
     assert r"\(\alpha&lt;1\)" in ask
-    assert r"(A)" in ask
-    assert r"\[\phi=\ln Z&lt;1 \tag{A}\]" in ask
+    assert "(1.3)" in ask
+    assert r"\[\phi=\ln Z&lt;1 \tag{1.3}\]" in ask
+    assert "<h2>Counting <small>Figure 1.1</small></h2>" in shown
+    assert "see Exercise 1.1 and chapter 2)" in shown
     assert 'alt="A line, rising to &quot;two&quot;."' in shown
     assert "Krauth and M" in shown
     assert "(1989) find." in shown

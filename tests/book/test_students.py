@@ -12,7 +12,7 @@ import jupytext
 import nbformat
 import pytest
 
-from tools import exercises, notebooks, students
+from tools import exercises, notebooks, numbering, students
 
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 # Written apart from the tool: everything from one mark to the other.
@@ -67,7 +67,9 @@ def handout(chapter):
 
 
 @pytest.fixture
-def toy(tmp_path):
+def toy(tmp_path, monkeypatch):
+    number = numbering.Number("exercise", "01_toy", "1", 1)
+    monkeypatch.setattr(numbering, "numbers", lambda: {"ex-twice": number})
     chapter = tmp_path / "01_toy.md"
     chapter.write_text(TOY)
     return chapter
@@ -75,6 +77,11 @@ def toy(tmp_path):
 
 def is_answer(cell) -> bool:
     return "answer" in cell.metadata.get("tags", [])
+
+
+def added(cell) -> bool:
+    """Whether the tool made the cell: one for an answer, or one with a caption."""
+    return bool({"answer", "caption"} & set(cell.metadata.get("tags", [])))
 
 
 def prose(cells) -> list[str]:
@@ -99,8 +106,9 @@ def test_all_but_the_solutions_is_there_unchanged(chapter):
     text = chapter.read_text()
     found = SOLUTION.findall(text)
     assert len(found) == len(exercises.of_chapter(chapter))
-    expected = jupytext.reads(TERM.sub(r"\1", SOLUTION.sub("", text)), "md:myst").cells
-    kept = [cell for cell in handout(chapter).cells if not is_answer(cell)]
+    written = numbering.plain(TERM.sub(r"\1", SOLUTION.sub("", text)), numbering.numbers())
+    expected = jupytext.reads(written, "md:myst").cells
+    kept = [cell for cell in handout(chapter).cells if not added(cell)]
     assert prose(kept) == prose(expected)
     code = [(cell.source, cell.metadata) for cell in kept if cell.cell_type == "code"]
     assert code == [(one.source, one.metadata) for one in expected if one.cell_type == "code"]
@@ -133,7 +141,8 @@ def test_every_exercise_has_a_place_for_its_answer(chapter):
                 "small project": ["markdown", "code"],
             }[one.level]
         )
-        assert f":label: {one.label}\n" in cells[mine[0] - 1].source
+        number = numbering.numbers()[one.label].spoken
+        assert f"**{number}. {one.title}**\n" in cells[mine[0] - 1].source
         answered += mine
     assert answered == [k for k, cell in enumerate(cells) if is_answer(cell)]
 
@@ -162,7 +171,7 @@ def test_toy(toy):
     assert [cell.source.splitlines()[0] for cell in cells] == [
         "# 1. A toy",
         "number = 42",
-        "```{exercise-start} Twice",
+        "**Exercise 1.1. Twice**",
         "# Your answer here.",
         "## After the exercise",
         "print(number)",
