@@ -119,13 +119,13 @@ def rocket(app) -> str:
 
 def link(address: str, text: str) -> str:
     """Return a link from a page to a file of the site."""
-    return f'<a href="../{address}" download>{text}</a>'
+    return f'<a class="reference" href="../{address}" download>{text}</a>'
 
 
 def size(path: Path) -> str:
     """Return the size of a file in words."""
     kilobytes = path.stat().st_size / 1e3
-    return f"{kilobytes / 1e3:.1f} MB" if kilobytes > 999 else f"{kilobytes:.0f} kB"
+    return f"{kilobytes / 1e3:.1f}\u00a0MB" if kilobytes > 999 else f"{kilobytes:.0f}\u00a0kB"
 
 
 def table(there: Path) -> str:
