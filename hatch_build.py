@@ -24,7 +24,12 @@ def archives(results: Path) -> list[Path]:
 
 
 def carried(results: Path, site: str) -> dict:
-    """Return what the wheel is told: the site's address, and the SHA-256 of each file."""
+    """Return what the wheel is told: the site's address, and the SHA-256 of each file.
+
+    A folder may stand for the site on one machine: the wheel, which goes to others, is not told.
+    """
+    on_the_web = site.startswith(("http://", "https://"))
+    site = site.strip().rstrip("/") + "/" if on_the_web else ""
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in archives(results)}
     return {"site": site, "files": sums}
 

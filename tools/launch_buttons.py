@@ -36,8 +36,9 @@ def configure(app, config):
         options["repository_url"] = repository(os.environ.get("WFMLIB_SITE", "").strip())
     if options["repository_url"]:
         options["use_repository_button"] = options["use_source_button"] = True
-        if not options["launch_buttons"].get("binderhub_url"):
-            options["launch_buttons"]["binderhub_url"] = BINDER
+        buttons = options.setdefault("launch_buttons", {})
+        if not buttons.get("binderhub_url"):
+            buttons["binderhub_url"] = BINDER
 
 
 def offer_colab(app, pagename, templatename, context, doctree):

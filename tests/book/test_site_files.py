@@ -16,6 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook
 
+from hatch_build import carried
 from tests.conftest import ROOT
 from tools import attach, exercises, first_cell, launch_buttons, notebooks
 from wfmlib import experiments
@@ -50,15 +51,33 @@ def test_one_small_wheel_that_knows_the_archives(html, files):
     assert wheel.stat().st_size < WHEEL_LIMIT
     with zipfile.ZipFile(wheel) as opened:
         names = opened.namelist()
-        carried = json.loads(opened.read("wfmlib/experiments/site.json"))
+        told = json.loads(opened.read("wfmlib/experiments/site.json"))
         metadata = opened.read(next(one for one in names if one.endswith("/METADATA"))).decode()
     assert "wfmlib/claims.toml" in names
     assert not [name for name in names if name.endswith((".pyc", ".nc", ".nbi"))]
     there = {path.name: sha256(path) for path in (files / "archives").iterdir()}
-    assert carried["files"] == {k: v for k, v in there.items() if k != "SHA256SUMS"}
-    assert carried["site"] == ""
+    assert told["files"] == {k: v for k, v in there.items() if k != "SHA256SUMS"}
+    assert told["site"] == ""
     assert re.search(r"Requires-Dist: jupyterlab>=\S+; extra == 'book'", metadata)
     assert re.search(r"Requires-Dist: matplotlib>=\S+; extra == 'notebook'", metadata)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("", ""),
+        ("https://host/book", "https://host/book/"),
+        ("https://host/book/", "https://host/book/"),
+        ("/home/me/book", ""),  # means nothing to those who get the wheel
+    ],
+)
+def test_wheel_is_told_the_address_of_the_build(tmp_path, given, told):
+    (tmp_path / "one.nc").write_bytes(b"1")
+    (tmp_path / "one.quick.nc").write_bytes(b"2")
+    assert carried(tmp_path, given) == {
+        "site": told,
+        "files": {"one.nc": hashlib.sha256(b"1").hexdigest()},
+    }
 
 
 def test_site_has_every_archive_as_it_is(files):
