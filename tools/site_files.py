@@ -100,7 +100,6 @@ def words(app, site: str) -> dict[str, str]:
         "WHEEL": site + first_cell.WHEEL,
         "WHEEL_LINK": link(first_cell.WHEEL, wheel.name),
         "WHEEL_SIZE": size(wheel),
-        "WHEEL_SHA256": sha256(wheel),
         "NOTEBOOKS": link(first_cell.FILES + ALL, ALL),
         "STUDENTS": link(first_cell.FILES + STUDENTS, STUDENTS),
         "ARCHIVES": table(folder(app) / "archives"),
