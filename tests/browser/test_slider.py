@@ -112,8 +112,8 @@ def test_keys_move_the_curves_of_their_own_figure(show):
     assert paths(page) == [frames[2] for frames in first]
     assert paths(page, 1) == [frames[0] for frames in second]
     assert page.locator("output").first.text_content() == "−0.2"
-    assert slider.get_attribute("aria-valuetext") == "−0.2; At load -0.2 & margin 0."
-    assert page.locator(".wfm-note").text_content() == "At load -0.2 & margin 0."
+    assert slider.get_attribute("aria-valuetext") == "−0.2; At load −0.2 & margin 0."
+    assert page.locator(".wfm-note").text_content() == "At load −0.2 & margin 0."
     page.get_by_role("slider", name="replicas y").press("End")
     assert paths(page, 1) == [frames[-1] for frames in second]
     assert page.get_by_role("slider").nth(1).get_attribute("aria-valuetext") == "3"
@@ -121,6 +121,64 @@ def test_keys_move_the_curves_of_their_own_figure(show):
     slider.press("Home")
     assert paths(page) == [frames[0] for frames in first]
     assert page.errors == []
+
+
+@pytest.mark.parametrize(
+    ("text", "frame", "said"),
+    [
+        ("0.3", 7, ""),
+        ("-0,1", 3, ""),
+        ("−0.1", 3, ""),
+        ("0.34", 7, "0.3 is the stop nearest to 0.34."),
+        ("0.9", 2, "0.9 is out of range: type a number from −0.4 to 0.8."),
+        ("-1e3", 2, "-1e3 is out of range: type a number from −0.4 to 0.8."),
+        ("much", 2, "“much” is not a number: type one from −0.4 to 0.8."),
+        ("", 2, "“” is not a number: type one from −0.4 to 0.8."),
+    ],
+)
+def test_a_typed_value_goes_to_its_stop(show, text, frame, said):
+    """The page's script and the live control say the same."""
+    page, figure = show(one(start=2)), one(start=2)
+    field = page.get_by_role("textbox", name="load α, to type")
+    field.fill(text)
+    field.press("Enter")
+    assert paths(page) == [frames[frame] for frames in data(figure)["paths"]]
+    assert page.locator(".wfm-said").text_content() == said
+    assert page.get_by_role("slider").input_value() == str(frame)
+    wrong = "type" in said
+    assert field.get_attribute("aria-invalid") == ("true" if wrong else None)
+    assert figure.nearest(text) == (None if wrong else frame, said)
+    if wrong:
+        field.press("Escape")
+        assert field.input_value() == "−0.2"
+        assert page.locator(".wfm-said").text_content() == ""
+        assert field.get_attribute("aria-invalid") is None
+    else:
+        assert field.input_value() == figure.texts[frame]
+    assert page.errors == []
+
+
+def test_one_curve_in_two_looks_moves_in_both(show):
+    x, loads = np.linspace(0, 1, 21), np.array([1.0, 2.0])
+    y = 0.5 - np.outer(loads, x**2)
+    curves = [
+        display.Curve("above", x, y, only=(0, np.inf)),
+        display.Curve("below", x, y, "unstable", only=(-np.inf, 0)),
+    ]
+    words = {"xlabel": "x", "ylabel": "y", "alt": "A parabola, dotted below zero."}
+    figure = display.slider("load α", loads, curves, stops=[1.5], **words)
+    page = show(figure)
+    assert data(figure)["paths"][1] == 0
+    for _ in range(2):
+        page.get_by_role("slider").press("ArrowRight")
+    above, below = paths(page)
+    assert above == below == data(figure)["paths"][0][2]
+    first, second = (
+        {name: float(cut.get_attribute(name)) for name in ("y", "height")}
+        for cut in page.locator("svg:has(> .wfm-moves)").all()
+    )
+    assert first["y"] + first["height"] == second["y"]
+    assert page.locator(".wfm-made").text_content().startswith("Computed at 2 values, linear")
 
 
 def test_the_same_figure_twice_moves_apart(show):
@@ -139,6 +197,7 @@ def test_the_mouse_drags_it(show):
     page.mouse.move(box["x"] + box["width"] - 2, middle, steps=5)
     page.mouse.up()
     assert page.locator("output").text_content() == "0.8"
+    assert page.get_by_role("textbox").input_value() == "0.8"
 
 
 def test_without_scripts_the_figure_stands_and_nothing_pretends_to_move(show):
@@ -146,8 +205,9 @@ def test_without_scripts_the_figure_stands_and_nothing_pretends_to_move(show):
     figure = one(start=6)
     assert page.locator("svg[role=img]").is_visible()
     assert [unescape(path) for path in paths(page)] == [f[6] for f in data(figure)["paths"]]
-    assert not page.locator("input").is_visible()
+    assert [one.is_visible() for one in page.locator("input").all()] == [False, False]
     assert page.locator("output").text_content() == "0.2"
+    assert page.locator("output").is_visible()
 
 
 def test_on_paper(show):
@@ -155,7 +215,7 @@ def test_on_paper(show):
     page.emulate_media(media="print")
     assert page.locator("svg[role=img]").is_visible()
     assert page.locator("output").is_visible()
-    assert not page.locator("input").is_visible()
+    assert [one.is_visible() for one in page.locator("input").all()] == [False, False]
 
 
 @pytest.mark.parametrize("width", [1200, 600, 390])

@@ -331,7 +331,8 @@ def test_the_live_control_redraws_with_the_same_code():
     pytest.importorskip("ipywidgets")
     figure = parabola(start=2, note=lambda load: f"at {load:.1f}")
     (frames,) = data(figure)["paths"]
-    picture, choice = figure.widget().children
+    picture, control, said = figure.widget().children
+    choice, typed = control.children
     assert choice.value == 2
     assert choice.description == "load α"
     assert frames[2] in picture.value
@@ -339,6 +340,13 @@ def test_the_live_control_redraws_with_the_same_code():
     assert frames[5] in picture.value
     assert frames[2] not in picture.value
     assert "at 0.6" in picture.value
+    assert typed.value == "0.6"
+    typed.value = "0.31"
+    assert (choice.value, typed.value) == (2, "0.3")
+    assert said.value == "0.3 is the stop nearest to 0.31."
+    typed.value = "9"
+    assert choice.value == 2
+    assert "out of range" in said.value
     assert "application/vnd.jupyter.widget-view+json" in figure.live()._repr_mimebundle_()
 
 

@@ -28,12 +28,18 @@ class Curve:
         A name of `COLOURS` or ``#rrggbb``; by default the next of `CYCLE`.
     error : array_like, shape (points,) or (frames, points), optional
         Half the length of the error bars, for ``line="archive"``.
+    only : (float, float), optional
+        Draw only what lies between these two values of y, cut exactly there: the part of an
+        entropy that is positive, ``(0, np.inf)``.
+    smooth : bool
+        Draw the line as a cubic through its points that keeps their rises and falls, so that few
+        points look smooth; False: straight from point to point.
 
     Raises
     ------
     TypeError, ValueError
-        If `x`, `y` or `error` does not hold real numbers, shapes do not match, or `line` or
-        `colour` is not known.
+        If `x`, `y` or `error` does not hold real numbers, shapes do not match, or `line`,
+        `colour`, `only` or `smooth` is not one of those allowed.
     """
 
     name: str
@@ -42,10 +48,18 @@ class Curve:
     line: str = "theory"
     colour: str | None = None
     error: ArrayLike | None = None
+    only: tuple[float, float] | None = None
+    smooth: bool = True
 
     def __post_init__(self):
         label("name", self.name)
         _validate.choice("line", self.line, LINES)
+        _validate.choice("smooth", self.smooth, (False, True))
+        if self.only is not None:
+            ends = _validate.reals("only", self.only)
+            if ends.shape != (2,) or not ends[0] < ends[1]:
+                raise ValueError(f"only must be two numbers, low < high, got {self.only!r}")
+            object.__setattr__(self, "only", (float(ends[0]), float(ends[1])))
         if self.colour is not None:
             resolve(self.colour)
         if self.error is not None and self.line != "archive":

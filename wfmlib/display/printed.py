@@ -18,14 +18,16 @@ def pdf(slider) -> bytes:
     Parameters
     ----------
     slider : Slider
-        At most five of its frames are drawn, from the first value (light) to the last (dark).
+        At most five of its frames are drawn, from the first value (light) to the last (dark); all
+        of them are computed ones.
     """
     import matplotlib as mpl
     from matplotlib import style
     from matplotlib.figure import Figure
 
-    count = len(slider.values)
-    shown = np.unique(np.linspace(0, count - 1, min(MOST, count)).round().astype(int))
+    count, knots = len(slider.values), len(slider.knots)
+    chosen = np.unique(np.linspace(0, knots - 1, min(MOST, knots)).round().astype(int))
+    shown = [int(np.argmin(np.abs(slider.values - one))) for one in slider.knots[chosen]]
     with style.context("wfmlib.wfm"), mpl.rc_context({"pdf.fonttype": 42}):
         figure = Figure(figsize=(6.4, 4.5))
         axes = figure.subplots()
@@ -37,6 +39,9 @@ def pdf(slider) -> bytes:
             else:
                 *rows, error = mark.on(count)
                 look, colour = LINES[mark.line], resolve(mark.colour or next(cycle))
+                if mark.only is not None:
+                    inside = (rows[1] >= mark.only[0]) & (rows[1] <= mark.only[1])
+                    rows[1] = np.where(inside, rows[1], np.nan)
             still = all(len(row) == 1 for row in rows)
             for frame, share in zip(shown, np.linspace(0.35, 1.0, len(shown)), strict=True):
                 if still and frame != shown[-1]:

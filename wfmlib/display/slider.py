@@ -1,14 +1,16 @@
 """A figure with a slider: on a page without kernel or network, or on a live kernel.
 
-On a page, the figure stands in the markup at its first value; curves of all values wait beside it
-as text, and a script of twenty lines swaps them when the reader moves a native range input. With
-a live kernel, ipywidgets' slider asks the same drawing code for the same picture.
+On a page, the figure stands in the markup at its first value; curves of all stops wait beside it
+as text, and a short script swaps them when the reader moves a native range input or types a value.
+With a live kernel, ipywidgets' controls ask the same drawing code for the same picture, and may
+have curves computed where the page has them interpolated.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib import _validate
-from wfmlib.display import axes, svg
+from wfmlib.display import axes, between, svg
 from wfmlib.display.marks import Curve, Rule, label
 from wfmlib.display.notebook import is_live
 
@@ -36,6 +38,8 @@ def slider(
     ylim: tuple[float, float] | None = None,
     start: int = 0,
     note: Callable[[float], str] | Sequence[str] | None = None,
+    stops: ArrayLike | None = None,
+    compute: Callable[[float], Sequence[ArrayLike]] | None = None,
 ) -> Slider:
     """Return a figure in which a slider moves curves.
 
@@ -58,7 +62,15 @@ def slider(
         Index of the value shown first, and in print.
     note : callable or sequence of str, optional
         A short sentence for each value, shown below the slider: a list, or a function of the
-        value.
+        value. With `stops` a function, or a sentence for each stop (`stops_of` lists them).
+    stops : array_like, optional
+        Where the slider stops besides the `values`: there, curves and rules with a row for each
+        value are linear in what the slider changes between the rows of its two neighbours. The
+        figure says so, and about how far off that is, from leaving out each value in its turn.
+    compute : callable, optional
+        With a live kernel, what is drawn at a stop that is not one of `values`: a function of it
+        that returns y of each curve with a row for each value, or a pair of x and y, in their
+        order.
 
     Returns
     -------
@@ -94,10 +106,21 @@ def slider(
         )
     if not np.all(np.isfinite(values)):
         raise ValueError(f"values must be finite, got {values}")
-    frames = len(values)
+    frames, knots = len(values), values
     marks = _several("curves", curves)
     for mark in marks:
         _validate.member("each of curves", mark, (Curve, Rule))
+    if compute is not None and not callable(compute):
+        raise TypeError(f"compute must be a function of the value, got {compute!r}")
+    start = _validate.integer("start", start, 0, frames - 1)
+    xlim, ylim = _limits(marks, frames, xlim, ylim)
+    off = None
+    if stops is not None:
+        values = stops_of(knots, stops)
+        off = between.error(knots, marks, xlim, ylim)
+        marks = between.marks(knots, marks, values)
+        start = int(np.argmin(np.abs(values - knots[start])))
+        frames = len(values)
     if callable(note):
         notes = [note(float(value)) for value in values]
     else:
@@ -106,9 +129,36 @@ def slider(
         raise ValueError(f"note must hold one text per value ({frames}), got {len(notes)}")
     for text in notes:
         _validate.member("each of note", text, (str,))
-    start = _validate.integer("start", start, 0, frames - 1)
-    xlim, ylim = _limits(marks, frames, xlim, ylim)
-    return Slider(parameter, values, marks, xlabel, ylabel, alt, xlim, ylim, start, tuple(notes))
+    notes = tuple(typeset(text) for text in notes)
+    given = parameter, values, marks, xlabel, ylabel, alt, xlim, ylim, start, notes
+    return Slider(*given, knots=knots, off=off, compute=compute)
+
+
+def stops_of(values: ArrayLike, stops: ArrayLike) -> np.ndarray:
+    """Return all places where a slider with these values and stops stops: both together.
+
+    Parameters
+    ----------
+    values, stops : array_like
+        As `slider` takes them.
+
+    Returns
+    -------
+    numpy.ndarray
+        In the order of `values`.
+    """
+    return between.check(np.asarray(values, dtype=float), stops)
+
+
+def typeset(text: str) -> str:
+    """Return a sentence with numbers as they are printed: a true minus, powers of ten raised."""
+    power = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+    def raised(match):
+        return f"{match[1]} × 10{str(int(match[2])).translate(power)}"
+
+    text = re.sub(r"(\d)e([+-]?\d+)", raised, text)
+    return re.sub(r"(?<![\w.-])-(?=\.?\d)", axes.MINUS, text)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +175,9 @@ class Slider:
     ylim: tuple[float, float]
     start: int
     notes: tuple[str, ...]
+    knots: np.ndarray
+    off: float | None
+    compute: Callable[[float], Sequence[ArrayLike]] | None
     mode: str | None = None
 
     def static(self) -> Slider:
@@ -140,13 +193,30 @@ class Slider:
         """The values as the reader sees them."""
         return axes.written(self.values)
 
-    def figure(self, frame: int) -> str:
-        """Return legend, labels and panel of one frame as HTML, without a control."""
+    @cached_property
+    def made(self) -> str:
+        """Which curves were computed, and how far off the others are; empty where all were."""
+        if self.off is None:
+            return ""
+        percent = f"{100 * self.off:.1g}" if self.off < 0.095 else f"{100 * self.off:.0f}"
+        many = f"off by about {percent} % of an axis at most"
+        rest = many if self.off > 0.003 else "off by less than the lines are wide"
+        return f"Computed at {len(self.knots)} values, linear between them ({rest})."
+
+    def figure(self, frame: int, exact: bool = False) -> str:
+        """Return legend, labels and panel of one frame as HTML, without a control.
+
+        With `exact`, curves are computed where the page would interpolate them, if they can be.
+        """
         panel, lines, points = self._drawing
+        place = frame
+        if exact and self.compute and self.values[frame] not in self.knots:
+            lines, points = panel.strokes(self._computed(frame), 1)
+            place = 0
         return (
             f"{svg.key(self.marks)}"
             f'<p class="wfm-ylabel">{escape(self.ylabel)}</p>'
-            f"{panel.markup(lines, points, frame, self.alt)}"
+            f"{panel.markup(lines, points, place, self.alt)}"
             f'<p class="wfm-xlabel">{escape(self.xlabel)}</p>'
         )
 
@@ -154,24 +224,29 @@ class Slider:
         """Return the static figure: markup, data, style and script, about 10 KB plus curves."""
         _, lines, points = self._drawing
         notes = self.notes or [""] * len(self.values)
-        data = {
-            "paths": [stroke.frames for stroke in lines + points if len(stroke.frames) > 1],
-            "values": self.texts,
-            "notes": notes,
-        }
+        moving = [stroke.frames for stroke in lines + points if len(stroke.frames) > 1]
+        # One curve in two looks, cut at a level, is told once.
+        paths = [
+            moving.index(frames) if frames in moving[:i] else frames
+            for i, frames in enumerate(moving)
+        ]
+        data = {"paths": paths, "values": self.texts, "notes": notes}
         said = "; ".join(filter(None, (self.texts[self.start], notes[self.start])))
+        name, text = escape(self.parameter), self.texts[self.start]
         # JupyterLab takes style and svg from a notebook that it does not trust: then everything
-        # is hidden but one sentence. It also takes arrow keys from inputs, unless told not to.
+        # is hidden but one sentence. It also takes keys from inputs, unless told not to.
+        keys = 'autocomplete="off" data-lm-suppress-shortcuts="true"'
         return (
             f'<figure class="wfm-slider"><style>{_asset("slider.css")}</style>'
             '<p class="wfm-asleep">Run this cell, or trust the notebook, to see the figure.</p>'
             f'<div hidden="hidden">{self.figure(self.start)}'
-            f'<div class="wfm-control"><label><span>{escape(self.parameter)}</span>'
+            f'<div class="wfm-control"><label><span>{name}</span>'
             f'<input type="range" min="0" max="{len(self.values) - 1}" value="{self.start}" '
-            f'autocomplete="off" data-lm-suppress-shortcuts="true" '
-            f'aria-valuetext="{escape(said)}"></label>'
-            f'<output aria-live="off">{self.texts[self.start]}</output></div>'
-            f"{self._note(self.start)}</div>"
+            f'{keys} aria-valuetext="{escape(said)}"></label>'
+            f'<input type="text" inputmode="decimal" value="{text}" {keys} '
+            f'aria-label="{name}, to type"><output aria-live="off">{text}</output></div>'
+            f'<p class="wfm-said" role="status"></p>'
+            f"{self._below(self.start)}</div>"
             f'<script type="application/json">{_json(data)}</script>'
             f"<script>{_asset('slider.js')}</script></figure>"
         )
@@ -182,7 +257,7 @@ class Slider:
 
         def picture(frame):
             style = f"<style>{_asset('slider.css')}</style>"
-            body = self.figure(frame) + self._note(frame)
+            body = self.figure(frame, exact=True) + self._below(frame, exact=True)
             return f'<figure class="wfm-slider">{style}<div>{body}</div></figure>'
 
         shown = ipywidgets.HTML(picture(self.start))
@@ -191,13 +266,92 @@ class Slider:
             value=self.start,
             description=self.parameter,
             style={"description_width": "initial"},
-            layout={"width": "100%", "max_width": "45rem", "margin": "0 auto"},
+            layout={"flex": "1 1 auto"},
+            continuous_update=self.compute is None,
         )
-        choice.observe(lambda change: shown.set_trait("value", picture(change["new"])), "value")
-        return ipywidgets.VBox([shown, choice])
+        typed = ipywidgets.Text(self.texts[self.start], continuous_update=False)
+        typed.layout.width = "6rem"
+        typed.tooltip = f"{self.parameter}, to type"
+        said = ipywidgets.HTML()
 
-    def _note(self, frame):
-        return f'<p class="wfm-note">{escape(self.notes[frame])}</p>' if self.notes else ""
+        def move(change):
+            shown.value = picture(change["new"])
+            typed.value, said.value = self.texts[change["new"]], ""
+
+        def go(change):
+            if change["new"] != self.texts[choice.value]:
+                frame, message = self.nearest(change["new"])
+                if frame is not None:
+                    choice.value = frame
+                    typed.value = self.texts[frame]
+                said.value = escape(message)
+
+        choice.observe(move, "value")
+        typed.observe(go, "value")
+        layout = {"width": "100%", "max_width": "45rem", "margin": "0 auto"}
+        control = ipywidgets.HBox([choice, typed], layout=layout)
+        return ipywidgets.VBox([shown, control, said])
+
+    def nearest(self, text: str) -> tuple[int | None, str]:
+        """Return the stop nearest to a value that was typed, and what to say of it.
+
+        Returns
+        -------
+        tuple of (int or None, str)
+            None where the text is no number, or one that the slider does not reach. The page's
+            script says the same.
+        """
+        ends = f"{self.texts[0]} to {self.texts[-1]}"
+        try:
+            value = float(text.strip().replace(axes.MINUS, "-").replace(",", "."))
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value):
+            return None, f"“{text}” is not a number: type one from {ends}."
+        numbers = np.array([float(one.replace(axes.MINUS, "-")) for one in self.texts])
+        if not numbers.min() <= value <= numbers.max():
+            return None, f"{text} is out of range: type a number from {ends}."
+        frame = int(np.argmin(np.abs(numbers - value)))
+        if numbers[frame] == value:
+            return frame, ""
+        return frame, f"{self.texts[frame]} is the stop nearest to {text}."
+
+    def _below(self, frame, exact=False):
+        """Return the sentences below the slider."""
+        note = f'<p class="wfm-note">{escape(self.notes[frame])}</p>' if self.notes else ""
+        made = "" if exact and self.compute else self.made
+        return note + (f'<p class="wfm-made">{escape(made)}</p>' if made else "")
+
+    def _computed(self, frame):
+        """Return the marks at a stop, its curves computed."""
+        moving = [
+            mark
+            for mark in self.marks
+            if isinstance(mark, Curve) and max(len(mark.x), len(mark.y)) > 1
+        ]
+        found = _several("what compute returns", self.compute(float(self.values[frame])))
+        if len(found) != len(moving):
+            raise ValueError(
+                f"compute must return {len(moving)} curves, as many as move, got {len(found)}"
+            )
+        new = dict(zip(map(id, moving), found, strict=True))
+        marks = []
+        for mark in self.marks:
+            if id(mark) in new:
+                y = new[id(mark)]
+                x, y = y if isinstance(y, tuple) else (mark.x, y)
+                marks.append(replace(mark, x=x, y=y))
+            else:
+                names = [
+                    name for name in ("x", "y", "error") if getattr(mark, name, None) is not None
+                ]
+                still = {
+                    name: getattr(mark, name)[frame : frame + 1]
+                    for name in names
+                    if len(getattr(mark, name)) > 1
+                }
+                marks.append(replace(mark, **still))
+        return marks
 
     @cached_property
     def _drawing(self):

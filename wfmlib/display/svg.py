@@ -17,23 +17,29 @@ from wfmlib.display.palette import CYCLE, on_dark, resolve
 
 WIDTH, HEIGHT = 6400, 3900  # a ninth of a pixel in a column of 720
 DIGIT = 128  # the room for a digit of the largest tick label
+FINE = 40  # the longest straight piece of a smooth curve: less than five pixels
 TOLERANCE = 1.5  # how far a simplified curve may run from the given points
 
 
 @dataclass(frozen=True)
 class Stroke:
-    """Paths that share one look: `frames` holds one ``d``, or one for each frame."""
+    """Paths that share one look: `frames` holds one ``d``, or one for each frame.
+
+    What lies outside of `window` (left, top, width, height) is cut off.
+    """
 
     kind: str
     style: str
     frames: list[str]
+    window: tuple[int, int, int, int] | None = None
 
     def markup(self, frame: int) -> str:
         """Return the path element of one frame."""
         moves = " wfm-moves" if len(self.frames) > 1 else ""
         d = self.frames[frame if moves else 0]
         style = f' style="{self.style}"' if self.style else ""
-        return f'<path class="wfm-{self.kind}{moves}"{style} d="{d}"/>'
+        path = f'<path class="wfm-{self.kind}{moves}"{style} d="{d}"/>'
+        return f"{_window(*self.window)}{path}</svg>" if self.window else path
 
 
 class Panel:
@@ -76,8 +82,12 @@ class Panel:
             style = ink(mark.colour or next(cycle))
             if mark.line != "archive":
                 rows = self._rows(x, y)
-                lines.append(Stroke(mark.line, style, [_line(*row) for row in rows]))
+                draw = _curve if mark.smooth else _line
+                window = self._window(mark.only) if mark.only else None
+                lines.append(Stroke(mark.line, style, [draw(*row) for row in rows], window))
                 continue
+            if mark.only is not None:
+                y = np.where((y >= mark.only[0]) & (y <= mark.only[1]), y, np.nan)
             inside = np.isfinite(x) & (x >= self.xlim[0]) & (x <= self.xlim[1])
             if mark.error is not None:
                 ends = (np.clip(y + side * error, *self.ylim) for side in (-1, 1))
@@ -88,6 +98,12 @@ class Panel:
             points.append(Stroke("archive", style, [_dots(*row) for row in rows]))
         return lines, points
 
+    def _window(self, only):
+        """Return the part of the panel between two values of y."""
+        low, high = (np.clip(end, *self.ylim) for end in only)
+        top, bottom = (round(self.place(self.xlim[0], y)[1].item()) for y in (high, low))
+        return self.left, top, self.right - self.left, bottom - top
+
     def _rows(self, x, *ys):
         """Return one tuple of places a frame; one in all if nothing moves."""
         places = [self.place(x, ys[0])[0]] + [self.place(x, y)[1] for y in ys]
@@ -96,7 +112,6 @@ class Panel:
     def markup(self, lines, points, frame: int, alt: str) -> str:
         """Return the SVG element of one frame."""
         width, height = self.right - self.left, self.bottom - self.top
-        box = f"{self.left} {self.top} {width} {height}"
         parts = [f'<svg role="img" aria-label="{escape(alt)}" viewBox="0 0 {WIDTH} {HEIGHT}">']
         xs = self.place(self.xticks[0], self.ylim[0])[0]
         ys = self.place(self.xlim[0], self.yticks[0])[1]
@@ -108,14 +123,18 @@ class Panel:
             parts.append(f'<text x="{x:.0f}" y="{self.bottom + 85}" class="wfm-x">{text}</text>')
         for y, text in zip(ys, self.yticks[1], strict=True):
             parts.append(f'<text x="{self.left - 70}" y="{y:.0f}" class="wfm-y">{text}</text>')
-        # An inner svg cuts the lines at the panel's edge without an id that could collide.
-        parts.append(
-            f'<svg x="{self.left}" y="{self.top}" width="{width}" height="{height}" '
-            f'viewBox="{box}" overflow="hidden">'
-        )
+        parts.append(_window(self.left, self.top, width, height))
         parts += [stroke.markup(frame) for stroke in lines]
         parts += ["</svg>", *(stroke.markup(frame) for stroke in points), "</svg>"]
         return "".join(parts)
+
+
+def _window(left, top, width, height):
+    """Return the start of an inner svg: it cuts at its edges, without an id that could collide."""
+    return (
+        f'<svg x="{left}" y="{top}" width="{width}" height="{height}" '
+        f'viewBox="{left} {top} {width} {height}" overflow="hidden">'
+    )
 
 
 def ink(colour: str) -> str:
@@ -154,6 +173,36 @@ def _line(x, y):
             tail = " ".join(map(str, steps.ravel())).replace(" -", "-")
             parts.append(f"M{px[0]} {py[0]}l{tail}")
     return "".join(parts)
+
+
+def _curve(x, y):
+    """Return a path along a smooth curve through the points, broken where one is missing."""
+    xs, ys = [], []
+    for run in _runs(np.isfinite(x) & np.isfinite(y)):
+        fine = smoothed(x[run], y[run])
+        xs += [*fine[0], np.nan]
+        ys += [*fine[1], np.nan]
+    return _line(np.array(xs), np.array(ys))
+
+
+def smoothed(x, y) -> tuple[np.ndarray, np.ndarray]:
+    """Return points no farther apart than `FINE` on a curve through the points.
+
+    Cubics that rise and fall where the points do (Fritsch and Carlson): no new extremum appears.
+    Where x does not rise or fall throughout, the points are returned as they are.
+    """
+    if len(x) < 3 or not (np.all(np.diff(x) > 0) or np.all(np.diff(x) < 0)):
+        return x, y
+    from scipy.interpolate import PchipInterpolator
+
+    if x[0] > x[-1]:
+        x, y = x[::-1], y[::-1]
+    parts = np.ceil(np.hypot(np.diff(x), np.diff(y)) / FINE).clip(1, 60).astype(int)
+    near = np.abs(y - HEIGHT / 2) < 3 * HEIGHT
+    parts[~(near[1:] & near[:-1])] = 1  # towards a point far outside nobody sees the curve
+    fine = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(x[:-1], x[1:], parts, strict=True)]
+    at = np.append(np.concatenate(fine), x[-1])
+    return at, PchipInterpolator(x, y)(at)
 
 
 def _dots(x, y):
