@@ -3,6 +3,8 @@
 `make mutants` draws errors (`tools/mutations.py`) from the sources of a commit, with a seed, and
 runs for each the unit tests that reach it (`tools/reach.py`), the nearest first, until one fails.
 It works on a copy of the commit in `_build/mutants`, and appends what it finds to a file there.
+Kernels that numba compiled stay beside that copy as long as the package is the same, and each
+mutant gets those that it cannot change.
 
 A mutant is *killed* if a test fails that passes without it, or never ends that otherwise does;
 else it *survives*. Of the book one page is looked at: a check of a claim that prints another
@@ -15,6 +17,7 @@ not count.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -25,6 +28,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
@@ -37,6 +41,10 @@ from tools.notebooks import BUILD, ROOT
 from tools.reach import Place, Reach, module_of
 
 LEDGER = "wfmlib/claims.toml"
+ON_LEDGER = tuple(
+    f"tests/unit/test_{name}.py"
+    for name in ("ledger", "claims", "claims_otherwise", "claims_training_sets")
+)
 NUMERICS = (
     "gaussian.py",
     "patterns.py",
@@ -54,7 +62,10 @@ WATCH = ROOT / "tools" / "mutants_watch.py"
 LIMITS = {"test": 60, "session": 60}  # seconds of processor time
 PATIENCE = 900  # seconds on the clock, for tests whose work is done by other processes
 VERDICTS = "import sys; from wfmlib import claims; print(*map(claims.check, sys.argv[1:]))"
+SCORECARD = "the scorecard"
 MOST = 20  # tests a mutant
+ALL = {"one": [], "of": []}  # cases of a test: none is left out
+SAME = 1_000_000_000  # when all sources were written, as far as numba can tell
 
 
 def sources(root: Path, group: str) -> list[Path]:
@@ -113,7 +124,18 @@ def copied(commit: str, root: Path) -> Path:
         ["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True
     ).stdout
     subprocess.run(["tar", "-x", "-C", root], input=archive, check=True)
+    for path in (root / "wfmlib").rglob("*.py"):
+        os.utime(path, (SAME, SAME))
     return root
+
+
+def package_of(commit: str) -> str:
+    """Return what stands for the package of a commit: the same where no source of it changed."""
+    said = subprocess.run(
+        ["git", "rev-parse", f"{commit}:wfmlib"],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout  # fmt: skip
+    return said[:10]
 
 
 class Tree:
@@ -121,7 +143,7 @@ class Tree:
 
     def __init__(self, root: Path, clean: Path):
         self.root, self.clean, self.log = root, clean, root.parent / "log.jsonl"
-        self.kernels = root.parent / "numba"
+        self.kernels = Kernels(root.parent / "numba")
         for folder in (root, clean):
             shutil.copy(WATCH, folder)
         self.reach = Reach(root)
@@ -131,9 +153,7 @@ class Tree:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that reach a mutant."""
         if mutant.file == LEDGER:
-            claim = tomllib.loads((self.root / LEDGER).read_text())["claim"]
-            checks = {one.get("compute", one["id"]) for one in claim if one["id"] == mutant.place}
-            return self.reach.nearest({("wfmlib.claims", "load")}, {mutant.place} | checks, MOST)
+            return [one for one in ON_LEDGER if (self.root / one).exists()]
         module = module_of(Path(mutant.file))
         start = {(module, mutant.place)}
         found = self.reach.nearest(start, self.names(start), MOST)
@@ -153,28 +173,44 @@ class Tree:
                 names.add(name)
         return names
 
-    def variables(self, root: Path) -> dict[str, str]:
+    def variables(self, root: Path, cases: dict = ALL) -> dict[str, str]:
         """Return the environment in which a copy is tested."""
         return {
             "PYTHONPATH": str(root),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # no test of the package needs one
-            "NUMBA_CACHE_DIR": str(self.kernels),
+            "NUMBA_CACHE_DIR": str(self.kernels.now),
             "WFMLIB_DISPLAY": "static",
             "OPENBLAS_NUM_THREADS": "1",
             "MUTANTS_LOG": str(self.log),
             "MUTANTS_LIMITS": json.dumps(LIMITS),
+            "MUTANTS_CASES": json.dumps(cases),
         }
 
-    def run(self, tests: list[str], root: Path) -> tuple[int, list[list], str]:
+    def cases(self, mutant: Mutant) -> dict:
+        """Return which cases of a test are on the claims of a mutant, and which on any claim."""
+        claim = tomllib.loads((self.clean / LEDGER).read_text())["claim"]
+        checks = {one["id"]: one.get("compute") for one in claim}
+        if mutant.file == LEDGER:
+            one = {mutant.place, checks[mutant.place]}
+        elif mutant.file.startswith("wfmlib/claim_checks/"):
+            one = self.names({(module_of(Path(mutant.file)), mutant.place)})
+            one |= {id for id, check in checks.items() if check in one}
+        else:
+            return ALL
+        of = {*checks, *checks.values()} - {None}
+        return {"one": sorted(one - {None}), "of": sorted(of)}
+
+    def run(
+        self, tests: list[str], root: Path, cases: dict = ALL, options: tuple[str, ...] = ("-x",)
+    ) -> tuple[int, list[list], str]:
         """Run tests, to the first that fails; return the exit status, the log, what was said."""
         self.log.unlink(missing_ok=True)
-        self.kernels.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
         left = [f"--deselect={name}" for name, used in self.alone.items() if used == math.inf]
         process = subprocess.Popen(
-            [*command, "-p", "mutants_watch", *left, *tests],
+            [*command, *options, "-p", "mutants_watch", *left, *tests],
             cwd=root,
-            env=os.environ | self.variables(root),
+            env=os.environ | self.variables(root, cases),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -207,33 +243,51 @@ class Tree:
             return "no end"
         return done.stdout if done.returncode == 0 else f"an error: {done.stderr[-200:]}"
 
+    def confirm(self, tests: set[str]) -> None:
+        """Note how long tests take without a mutant, in seconds; inf for those that fail."""
+        while unknown := sorted(tests - set(self.alone)):
+            _, log, _ = self.run(unknown, self.clean, options=())
+            for one in unknown:
+                lines = [line for line in log if line[1] == one or line[1].startswith(f"{one}::")]
+                used = sum(
+                    at if what == "ends" else -at for what, _, at in lines if what != "fails"
+                )
+                ended = [what for what, *_ in lines].count("ends")
+                if ended and all(what != "fails" for what, *_ in lines):
+                    self.alone[one] = used
+                elif lines or one == unknown[0]:  # the others may have had no time
+                    self.alone[one] = math.inf
+
     def takes(self, test: str) -> float:
         """Return how long a test takes without a mutant, in seconds; inf if it fails."""
-        if test not in self.alone:
-            status, log, _ = self.run([test], self.clean)
-            used = log[-1][2] - log[0][2] if log else 0.0
-            self.alone[test] = used if status == 0 else math.inf
+        self.confirm({test})
         return self.alone[test]
 
+    def unfounded(self, found: list[dict]) -> Iterator[dict]:
+        """Yield the mutants killed by a test that fails without them, until none is left."""
+        while True:
+            killed = [one for one in found if one["outcome"] == "killed"]
+            self.confirm({one["by"] for one in killed} - {SCORECARD})
+            wrong = [one for one in killed if self.alone.get(one["by"]) == math.inf]
+            if not wrong:
+                return
+            yield from wrong
+
     def test(self, mutant: Mutant) -> dict:
-        """Return what comes of a mutant, and which test said so."""
+        """Return what comes of a mutant, and which test said so: `unfounded` looks at that."""
         tests, began = self.tests_of(mutant), time.perf_counter()
-        source = (self.root / mutant.file).read_bytes()
-        outcome, by, ran = "survives", "", []
+        outcome, by, ran, cases = "survives", "", [], self.cases(mutant)
         while tests:
-            try:
-                self.write(mutant.file, mutant.applied(source))
-                status, log, said = self.run(tests, self.root)
-            finally:
-                self.write(mutant.file, source)
+            with self.written(mutant):
+                status, log, said = self.run(tests, self.root, cases)
             ran = [name for what, name, _ in log if what == "runs"]
             failed = [name for what, name, _ in log if what == "fails"]
             if status >= 0 and ran and not failed:
                 break
-            if status in (3, 4):
-                raise RuntimeError(f"pytest cannot run {tests[0]} and others: {said[-500:]}")
             by = (failed or ran or tests)[-1 if ran else 0]
-            if status >= 0 and self.takes(by) < math.inf:
+            if status in (3, 4) and self.run(tests, self.clean, cases)[0] in (3, 4):
+                raise RuntimeError(f"pytest cannot run {tests[0]} and others: {said[-500:]}")
+            if status >= 0 and self.alone.get(by, 0.0) < math.inf:
                 outcome = "killed"
             elif status < 0 and self.takes(by) < LIMITS["test"] / 4:
                 outcome = "loops"
@@ -244,24 +298,60 @@ class Tree:
             by = ""
         if outcome == "survives" and mutant.file.startswith("wfmlib/claim_checks/"):
             clean = self.verdicts(mutant, self.clean)
-            try:
-                self.write(mutant.file, mutant.applied(source))
+            with self.written(mutant):
                 if self.verdicts(mutant, self.root) != clean:
-                    outcome, by = "killed", "the scorecard"
-            finally:
-                self.write(mutant.file, source)
+                    outcome, by = "killed", SCORECARD
         seconds = round(time.perf_counter() - began)
         return {"outcome": outcome, "by": by, "seconds": seconds, "tests": len(ran)}
 
-    def write(self, file: str, source: bytes) -> None:
-        """Write a source, and let numba see that all that calls into it has changed."""
-        (self.root / file).write_bytes(source)
+    @contextlib.contextmanager
+    def written(self, mutant: Mutant):
+        """Put a mutant in the place of its source, and hide the kernels that it may change."""
+        path = self.root / mutant.file
+        source, when = path.read_bytes(), path.stat().st_mtime
         self.stamp += 2
-        paths = {self.root / file}
-        if file.endswith(".py"):
-            paths |= self.reach.dependents(module_of(Path(file)))
-        for path in paths:
+        try:
+            path.write_bytes(mutant.applied(source))
             os.utime(path, (self.stamp, self.stamp))
+            is_code = path.suffix == ".py"
+            changed = (
+                self.reach.kernels(module_of(Path(mutant.file)), mutant.place) if is_code else {}
+            )
+            with self.kernels.without({path.stem, *(one.stem for one in changed)}):
+                yield
+        finally:
+            path.write_bytes(source)
+            os.utime(path, (when, when))
+
+
+class Kernels:
+    """What numba compiled, and for a mutant a copy without what the mutant may change.
+
+    numba sees that the file of a kernel has changed, not another that the kernel calls into.
+    """
+
+    def __init__(self, root: Path):
+        self.root = self.now = root
+        root.mkdir(exist_ok=True)
+
+    @contextlib.contextmanager
+    def without(self, stems: set[str]):
+        """Use a copy without the kernels of some files; keep what is compiled of the others."""
+        self.now = self.root.with_name("numba-mutant")
+        shutil.rmtree(self.now, ignore_errors=True)
+        shutil.copytree(
+            self.root, self.now, copy_function=os.link,
+            ignore=lambda _, names: [one for one in names if one.partition(".")[0] in stems],
+        )  # fmt: skip
+        try:
+            yield
+        finally:
+            for path in self.now.rglob("*.nb?"):
+                kept = self.root / path.relative_to(self.now)
+                if path.name.partition(".")[0] not in stems and path.stat().st_nlink == 1:
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    path.replace(kept)
+            self.now = self.root
 
 
 def equivalents() -> dict[str, str]:
@@ -299,7 +389,12 @@ def summary(found: list[dict]) -> str:
 
 def shown(one: dict) -> str:
     """Return a mutant in words."""
-    return str(Mutant(**{name: one[name] for name in Mutant.__dataclass_fields__}))
+    return str(mutant_of(one))
+
+
+def mutant_of(one: dict) -> Mutant:
+    """Return the mutant that a line of the file is on."""
+    return Mutant(**{name: one[name] for name in Mutant.__dataclass_fields__})
 
 
 def main() -> None:
@@ -318,9 +413,10 @@ def main() -> None:
         ["git", "rev-parse", "--short", arguments.commit],
         cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,
     ).stdout.strip()  # fmt: skip
-    folder = BUILD / "mutants" / commit
+    folder = BUILD / "mutants" / package_of(commit)
     tree = Tree(copied(commit, folder / "tree"), copied(commit, folder / "clean"))
-    kept = folder / f"seed-{arguments.seed}.jsonl"
+    kept = BUILD / "mutants" / commit / f"seed-{arguments.seed}.jsonl"
+    kept.parent.mkdir(exist_ok=True)
     found = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     done = {(one["group"], one["file"], one["start"], one["after"]) for one in found}
     wanted = [
@@ -338,6 +434,10 @@ def main() -> None:
             told = f"{one['outcome']:<8} {one['seconds']:4} s  {mutant}"
             print(told + (f"  ({one['by']})" if one["by"] else ""), flush=True)
     if not arguments.list:
+        for one in tree.unfounded(found):
+            one |= tree.test(mutant_of(one))
+            print(f"again: {one['outcome']:<8} {shown(one)}", flush=True)
+        kept.write_text("".join(json.dumps(one) + "\n" for one in found))
         print(f"\n==== {commit}, seed {arguments.seed}\n{summary(found)}")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 LOG = Path(os.environ["MUTANTS_LOG"])
 LIMITS = json.loads(os.environ["MUTANTS_LIMITS"])  # seconds: "test" and "session"
+CASES = json.loads(os.environ["MUTANTS_CASES"])  # "one": those to run "of" all that have a name
 
 
 def note(what: str, name: str) -> None:
@@ -23,11 +24,29 @@ def note(what: str, name: str) -> None:
         log.write(json.dumps([what, name, time.process_time()]) + "\n")
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave out the cases of a test that are on another claim than the one that was changed."""
+    named = [(item, getattr(item, "callspec", None)) for item in items]
+    left = [
+        item
+        for item, case in named
+        if case and case.id in CASES["of"] and case.id not in CASES["one"]
+    ]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
 def pytest_runtest_logstart(nodeid):
     """Say that a test begins, and give it its time."""
     note("runs", nodeid)
     until = int(time.process_time() + LIMITS["test"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+
+
+def pytest_runtest_logfinish(nodeid):
+    """Say that a test has ended."""
+    note("ends", nodeid)
 
 
 def pytest_runtest_logreport(report):

@@ -92,17 +92,45 @@ class Reach:
         )
         return [f"{module.replace('.', '/')}.py::{name}" for _, (module, name) in ranked[:most]]
 
-    def dependents(self, module: str) -> set[Path]:
-        """Return the files whose definitions reach those of a module, its own among them."""
-        if module not in self.sources._modules:
-            return set()
-        start = {(module, name) for name in self.sources.module(module).statements}
-        modules = {one for one, _ in self.distances(start, set())} | {module}
+    def kernels(self, module: str, name: str) -> set[Path]:
+        """Return the files with kernels that are compiled from a definition, or with its value.
+
+        A kernel calls other kernels, and holds the values of names at the top of a module. What a
+        function without a decorator does is not in it, but for those values.
+        """
+        found, front = {(module, name)}, {(module, name)}
+        while front:
+            users = {
+                user
+                for one in front
+                for user in self.users[one] | self.users[self.overloaded(one)]
+                if not self.is_plain(user) and not (self.is_plain(one) and self.is_function(user))
+            }
+            front = users - found
+            found |= front
         return {
             path
-            for one in modules
+            for one, _ in found
             if one.startswith("wfmlib") and (path := self.sources._path(one)) is not None
         }
+
+    def is_function(self, place: Place) -> bool:
+        """Say whether a definition is a function."""
+        statements = self.sources.module(place[0]).statements.get(place[1], [])
+        return any(isinstance(node, ast.FunctionDef) for node in statements)
+
+    def overloaded(self, place: Place) -> Place:
+        """Return what kernels call where a definition stands for it, by numba's `overload`."""
+        for node in self.sources.module(place[0]).statements.get(place[1], []):
+            for one in getattr(node, "decorator_list", ()):
+                if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "overload":
+                    return place[0], ast.unparse(one.args[0])
+        return place
+
+    def is_plain(self, place: Place) -> bool:
+        """Say whether a definition is a function without a decorator."""
+        statements = self.sources.module(place[0]).statements.get(place[1], [])
+        return any(isinstance(n, ast.FunctionDef) and not n.decorator_list for n in statements)
 
 
 def module_of(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 import pytest
 
@@ -74,6 +75,27 @@ def bound():
 
 SHIFT = 1.0
 """
+LEDGER_TESTS = """\
+import pathlib, tomllib
+import pytest
+
+CLAIMS = tomllib.loads(pathlib.Path("wfmlib/claims.toml").read_text())["claim"]
+
+@pytest.mark.parametrize("id", [claim["id"] for claim in CLAIMS], ids=str)
+def test_claim(id):
+    assert id
+
+def test_all():
+    assert CLAIMS
+"""
+CLAIMS = """\
+[[claim]]
+id = "one"
+compute = "bound"
+[[claim]]
+id = "two"
+compute = "bound"
+"""
 LEDGER = b"""\
 [[claim]]
 id = "one"
@@ -97,10 +119,11 @@ def tree(tmp_path, monkeypatch):
         ("wfmlib/__init__.py", ""),
         ("wfmlib/toy.py", SOURCE),
         ("wfmlib/claims.py", CHECKER),
-        ("wfmlib/claims.toml", '[[claim]]\nid = "one"\ncompute = "bound"\n'),
+        ("wfmlib/claims.toml", CLAIMS),
         ("wfmlib/claim_checks/__init__.py", ""),
         ("wfmlib/claim_checks/toy.py", CHECK),
         ("tests/__init__.py", ""),
+        ("tests/unit/test_ledger.py", LEDGER_TESTS),
         ("tests/unit/test_toy.py", TESTS),
     ):
         for root in roots:
@@ -180,11 +203,11 @@ def test_tests_are_found_through_calls_fixtures_and_names(tree):
     assert tests("count", "unseen") == [f"{file}::test_by_name", f"{file}::test_count"]
     assert reach.nearest({("wfmlib.toy", "area")}, set(), most=1) == [f"{file}::test_area"]
     assert tests("WIDTH") == tests("stretched")
-    assert tree.reach.dependents("wfmlib.toy") == {tree.root / "wfmlib" / "toy.py"}
 
 
 def test_a_mutant_is_killed_survives_or_never_ends(tree):
     file = tree.root / "wfmlib" / "toy.py"
+    tree.confirm({"tests/unit/test_toy.py::test_broken"})
 
     def outcome(kind, before):
         found = tree.test(one(kind, before))
@@ -194,9 +217,98 @@ def test_a_mutant_is_killed_survives_or_never_ends(tree):
     assert outcome("operator", "width * length") == ("killed", "test_area[2-4.0]")
     assert outcome("operator", "n -= 1") == ("loops", "test_count")
     assert outcome("constant", "7") == ("survives", "")
-    # test_broken reaches it and fails, but without it, too: no sign of it
-    assert outcome("constant", "3") == ("survives", "")
-    assert "test_broken" in [name.rpartition("::")[2] for name in tree.alone]
+
+
+def test_a_test_that_fails_without_it_says_nothing(tree):
+    """`test_broken` fails as it is: it kills at first sight, and not when that is looked at."""
+    mutant = one("constant", "3")
+    found = [{**vars(mutant), **tree.test(mutant)}]
+    assert found[0]["by"].endswith("test_broken")
+    for again in tree.unfounded(found):
+        again |= tree.test(mutant)
+    assert (found[0]["outcome"], found[0]["by"]) == ("survives", "")
+
+
+def test_a_ledger_that_cannot_be_read_is_noticed(tree):
+    """No test of it is collected then: without the mutant, one is."""
+    path = tree.root / "wfmlib" / "claims.toml"
+    text = path.read_text()
+    mutant = next(mutations.of_ledger(text.encode(), mutants.LEDGER))
+    assert tree.test(mutant)["tests"] == 2  # the case of its own claim, and what is on all
+    broken = dataclasses.replace(mutant, after="compute = \n")
+    assert tree.test(broken)["outcome"] == "killed"
+    assert path.read_text() == text
+
+
+def test_kernels_that_may_change_are_compiled_anew(tree):
+    """The others stay, and what is compiled of them beside a mutant is kept."""
+    folder = tree.kernels.root / "wfmlib_0"
+    folder.mkdir(parents=True)
+    (folder / "toy.area-3.py311.nbi").write_text("old")
+    (folder / "other.f-1.py311.nbi").write_text("old")
+    with tree.kernels.without({"toy"}):
+        beside = tree.kernels.now / "wfmlib_0"
+        assert [path.name for path in beside.iterdir()] == ["other.f-1.py311.nbi"]
+        for name in ("toy.area-3.py311.nbi", "other.g-2.py311.nbi"):
+            (beside / name).write_text("new")
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "toy.area-3.py311.nbi": "old",
+        "other.f-1.py311.nbi": "old",
+        "other.g-2.py311.nbi": "new",
+    }
+
+
+KERNELS = """\
+from numba import njit
+from numba.extending import overload
+
+SIZE = 2
+
+@njit
+def inner(x):
+    return SIZE * x
+
+def chosen(x):
+    raise NotImplementedError
+
+@overload(chosen)
+def _choose(x):
+    return lambda x: inner(x)
+
+@njit
+def outer(x):
+    return chosen(x)
+
+def plain(x):
+    return outer(x)
+
+def told(x):
+    return 2 * x
+
+@njit
+def apart(x):
+    return x
+"""
+
+
+def test_which_kernels_hold_what(tree):
+    """Those that call it, by numba's overloads too; a plain function is in none."""
+    files = {name: tree.root / "wfmlib" / f"{name}.py" for name in ("kernels", "users", "deaf")}
+    files["kernels"].write_text(KERNELS)
+    files["users"].write_text(
+        "from numba import njit\nfrom wfmlib.kernels import outer\n\n"
+        "@njit\ndef use(x):\n    return outer(x)\n"
+    )
+    files["deaf"].write_text(
+        "from numba import njit\nfrom wfmlib.kernels import apart, plain, told\n\n"
+        "def use(x):\n    return plain(x) + told(x)\n\n"
+        "@njit\ndef other(x):\n    return apart(x)\n"
+    )
+    reach = Reach(tree.root)
+    for name in ("SIZE", "inner"):
+        assert reach.kernels("wfmlib.kernels", name) == {files["kernels"], files["users"]}
+    assert reach.kernels("wfmlib.kernels", "told") == {files["kernels"]}
+    assert reach.kernels("wfmlib.kernels", "apart") == {files["kernels"], files["deaf"]}
 
 
 def test_the_scorecard_sees_another_verdict(tree):
