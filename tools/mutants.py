@@ -17,13 +17,13 @@ not count.
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import json
 import math
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -58,12 +58,14 @@ MACHINERY = ("__init__", "archive", "digest", "experiment", "registry", "runner"
 MACHINERY += ("statistical", "verification")  # of experiments: no recipes
 GROUPS = ("numerics", "recipes", "ledger")
 EQUIVALENT = ROOT / "tools" / "mutants.toml"
-WATCH = ROOT / "tools" / "mutants_watch.py"
+HELPERS = [ROOT / "tools" / name for name in ("mutants_watch.py", "mutants_server.py")]
 LIMITS = {"test": 60, "session": 60}  # seconds of processor time
 PATIENCE = 900  # seconds on the clock, for tests whose work is done by other processes
-VERDICTS = "import sys; from wfmlib import claims; print(*map(claims.check, sys.argv[1:]))"
+VERDICTS = "from wfmlib import claims; print(*map(claims.check, arguments))"
+NEEDED = ("pytest", "numba", "scipy.optimize", "scipy.stats", "xarray")  # beside the package
 SCORECARD = "the scorecard"
 MOST = 20  # tests a mutant
+COMMAND = ("-q", "--tb=no", "-p", "no:cacheprovider", "-p", "mutants_watch")
 ALL = {"one": [], "of": []}  # cases of a test: none is left out
 SAME = 1_000_000_000  # when all sources were written, as far as numba can tell
 
@@ -129,6 +131,31 @@ def copied(commit: str, root: Path) -> Path:
     return root
 
 
+def importers(root: Path) -> dict[str, set[str]]:
+    """Return for each module of the package those that import it, itself, and what is below them.
+
+    One that is imported from a package is imported by all of it.
+    """
+    paths = {module_of(path.relative_to(root)): path for path in (root / "wfmlib").rglob("*.py")}
+    paths = {name: path for name, path in paths.items() if not name.endswith("__main__")}
+    uses: dict[str, set[str]] = {name: set() for name in paths}
+    for name, path in paths.items():
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                uses[name] |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
+            elif isinstance(node, ast.Import):
+                uses[name] |= {one.name for one in node.names}
+        uses[name] |= {name.rpartition(".")[0]}  # a part is imported anew with its package
+    found = {}
+    for start in paths:
+        every, front = {start}, {start}
+        while front:
+            front = {name for name in paths if uses[name] & front} - every - {"wfmlib"}
+            every |= front
+        found[start] = every
+    return found
+
+
 def package_of(commit: str) -> str:
     """Return what stands for the package of a commit: the same where no source of it changed."""
     said = subprocess.run(
@@ -145,8 +172,12 @@ class Tree:
         self.root, self.clean, self.log = root, clean, root.parent / "log.jsonl"
         self.kernels = Kernels(root.parent / "numba")
         for folder in (root, clean):
-            shutil.copy(WATCH, folder)
+            for path in HELPERS:
+                shutil.copy(path, folder)
         self.reach = Reach(root)
+        self.importers = importers(root)
+        self.changed: set[str] = set()  # modules that are not what they were
+        self.servers: dict[Path, subprocess.Popen] = {}
         self.stamp = int(time.time())
         self.alone: dict[str, float] = {}  # seconds of a test without a mutant; inf: it fails
 
@@ -205,43 +236,43 @@ class Tree:
     ) -> tuple[int, list[list], str]:
         """Run tests, to the first that fails; return the exit status, the log, what was said."""
         self.log.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
         left = [f"--deselect={name}" for name, used in self.alone.items() if used == math.inf]
-        process = subprocess.Popen(
-            [*command, *options, "-p", "mutants_watch", *left, *tests],
-            cwd=root,
-            env=os.environ | self.variables(root, cases),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            said, _ = process.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            said, _ = process.communicate()
+        arguments = [*COMMAND, *options, *left, *tests]
+        status, said = self.work(root, {"arguments": arguments}, cases)
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        return process.returncode, [json.loads(line) for line in lines], said
+        return status, [json.loads(line) for line in lines], said
+
+    def work(self, root: Path, job: dict, cases: dict = ALL) -> tuple[int, str]:
+        """Let a fork of the process for a copy do a job; return the status and what was said."""
+        if root not in self.servers:
+            self.servers[root] = subprocess.Popen(
+                [sys.executable, "mutants_server.py", *NEEDED, *sorted(self.importers)],
+                cwd=root,
+                env=os.environ | self.variables(root, ALL),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        said = self.log.with_name("said.txt")
+        job |= {"env": self.variables(root, cases), "said": str(said), "patience": PATIENCE}
+        job["forget"] = sorted(self.changed)
+        server = self.servers[root]
+        print(json.dumps(job), file=server.stdin, flush=True)
+        return int(server.stdout.readline()), said.read_text(errors="replace")
+
+    def close(self) -> None:
+        """End the processes in which tests are run."""
+        for server in self.servers.values():
+            with server:  # closes what it reads, at which it ends
+                pass
 
     def verdicts(self, mutant: Mutant, root: Path) -> str:
         """Return what the scorecard would say of the claims whose checks reach a definition."""
         names = self.names({(module_of(Path(mutant.file)), mutant.place)})
         listed = tomllib.loads((self.root / LEDGER).read_text())["claim"]
         ids = [one["id"] for one in listed if one.get("compute") in names]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", VERDICTS, *ids],
-                cwd=root,
-                env=os.environ | self.variables(root),
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return "no end"
-        return done.stdout if done.returncode == 0 else f"an error: {done.stderr[-200:]}"
+        status, said = self.work(root, {"program": VERDICTS, "arguments": ids})
+        return said if status == 0 else f"status {status}: {said[-200:]}"
 
     def confirm(self, tests: set[str]) -> None:
         """Note how long tests take without a mutant, in seconds; inf for those that fail."""
@@ -317,9 +348,13 @@ class Tree:
             changed = (
                 self.reach.kernels(module_of(Path(mutant.file)), mutant.place) if is_code else {}
             )
+            self.changed = self.importers.get(module_of(Path(mutant.file)), set())
+            if not is_code:
+                self.changed = self.importers["wfmlib.claims"]
             with self.kernels.without({path.stem, *(one.stem for one in changed)}):
                 yield
         finally:
+            self.changed = set()
             path.write_bytes(source)
             os.utime(path, (when, when))
 
@@ -439,6 +474,7 @@ def main() -> None:
             print(f"again: {one['outcome']:<8} {shown(one)}", flush=True)
         kept.write_text("".join(json.dumps(one) + "\n" for one in found))
         print(f"\n==== {commit}, seed {arguments.seed}\n{summary(found)}")
+    tree.close()
 
 
 if __name__ == "__main__":

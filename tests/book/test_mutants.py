@@ -114,6 +114,7 @@ compute = "second"
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "LIMITS", {"test": 4, "session": 100})
+    monkeypatch.setattr(mutants, "NEEDED", ("pytest",))
     roots = tmp_path / "tree", tmp_path / "clean"
     for name, text in (
         ("wfmlib/__init__.py", ""),
@@ -129,7 +130,9 @@ def tree(tmp_path, monkeypatch):
         for root in roots:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
-    return mutants.Tree(*roots)
+    made = mutants.Tree(*roots)
+    yield made
+    made.close()
 
 
 def one(kind, before, recipe=False, source=SOURCE):

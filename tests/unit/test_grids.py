@@ -1,0 +1,235 @@
+"""What is run at the papers' scale: every axis of every experiment, written a second time.
+
+Loads, sizes and distances as the papers give them, and for what these leave open as the pages of
+the experiments state them. How close a sample must come that is computed anew stands here, too.
+"""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from wfmlib import experiments
+from wfmlib.experiments import bp_entropy, focusing
+from wfmlib.solvers import NotConverged, Report
+
+FIVE = ["fBP", "eLAL", "ceSGD slow", "ceSGD fast", "LAL"]
+FOUR = FIVE[1:]
+ON_IMAGES = {"data": ["original", "shuffled"], "algorithm": FOUR}
+BETAS = [1, 2, 3, 5, 10, 20, 50, 100, 300]
+FLIPS = {
+    "noise": np.linspace(0.0, 0.5, 21),
+    "stability": np.linspace(-1.975, 5.975, 160),
+}
+HALF = 1000 / 2001
+AROUND = np.geomspace(0.1, 200.0, 30)
+
+GRIDS = {
+    "annealing-losses": {
+        "N": [201, 501, 1001],
+        "alpha": [0.3, 0.4, 0.5, 0.6, 0.7],
+        "loss": ["errors", "cross-entropy", "replicated"],
+    },
+    "binary-networks": {
+        "dataset": ["mnist", "fashion", "cifar10"],
+        "size": [250, 500, 1000, 2000, 4000, 8000],
+    },
+    "bp-entropy": {
+        "alpha": [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.5, 1.6, 1.65, 1.7, 1.75, 1.8, 1.9, 2.0]
+    },
+    "committee-reach": {
+        "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
+        "algorithm": [*FIVE, "LAL, third of a step", "eLAL, third of a step"],
+    },
+    "elal-replicas": {"replicas": [3, 10, 20, 50, 100]},
+    "fbp-committee": {"alpha": [1.5, 2.6, 2.7, 2.8], "form": ["exact", "expanded"]},
+    "fbp-local-entropy": {"alpha": [1.0]},
+    "fbp-perceptron": {"alpha": [HALF]},
+    "fbp-perceptron-success": {
+        "N": [1001, 2001],
+        "alpha": [0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.76],
+    },
+    "fbp-reach": {"units": [3, 9], "alpha": [2.6, 2.8, 3.0]},
+    "fbp-sweeps": {"alpha": [HALF]},
+    "image-focusing": {"data": ["original", "shuffled"], "damping": [0.5, 0.9]},
+    "image-minima": ON_IMAGES,
+    "image-training-sets": {"classes": ["dress, coat", "bag, coat"], "algorithm": FOUR},
+    "image-volume": ON_IMAGES,
+    "replicated-annealing": {"machine": ["sign", "relu"]},
+    "replicated-annealing-connected": {
+        "machine": ["sign", "relu"],
+        "wiring": ["tree", "connected"],
+    },
+    "slow-growth": {"schedule": ["slow, first solution"]},
+    "tree-minima": {"algorithm": FIVE},
+}
+COORDINATES = {
+    "binary-networks": {
+        "solution": range(4),
+        "distance": [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4],
+        "layer": range(4),
+    },
+    "elal-replicas": {"coupling": AROUND[[6, 10, 14, 18, 22, 26]], "beta": BETAS},
+    "fbp-local-entropy": {"coupling": AROUND},
+    # the steps of P3's protocol, but for the first, which does not pull, and the last
+    "fbp-perceptron": {
+        "coupling": np.arctanh(np.arange(1, 49) / 49),
+        "stability": np.linspace(0.05, 3.95, 40),
+    },
+    "fbp-sweeps": {"limit": [200, 5000], "step": range(30), "coupling": [0.1, 0.5, 1.0, 1.5]},
+    "image-focusing": {"step": range(30)},
+    "image-minima": {
+        "beta": [10, 30, 90],
+        "noise": [0, 0.02, *np.linspace(0.05, 0.4, 8), 0.5, 0.6, 0.8, 1.0],
+    },
+    "image-training-sets": {
+        "run": range(2),
+        "label": [-1, 1],
+        "beta": [10, 90],
+        "coupling": np.geomspace(0.7, 30.0, 9),
+    },
+    "image-volume": {"coupling": np.geomspace(0.03, 1000.0, 24)},
+    "replicated-annealing": FLIPS,
+    "replicated-annealing-connected": FLIPS,
+    "slow-growth": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]], "beta": [2, 3, 5, 10]},
+    "tree-minima": {
+        "coupling": AROUND,
+        "beta": BETAS,
+        "unit": range(9),
+        "input": range(999 // 9),
+        "mode": range(999),
+    },
+}
+SAMPLES = dict.fromkeys(GRIDS, 10) | {
+    "binary-networks": 3,
+    "fbp-reach": 2,
+    "fbp-sweeps": 2,
+    "image-focusing": 3,
+    "image-minima": 50,  # P1, App. E
+    "replicated-annealing": 20,  # P2, Fig. 3
+}
+# on the same patterns at all points of a grid: what is compared there
+PAIRED = set(GRIDS) - {
+    "bp-entropy",
+    "fbp-local-entropy",
+    "fbp-perceptron",
+    "fbp-perceptron-success",
+    "fbp-sweeps",
+    "replicated-annealing",
+    "replicated-annealing-connected",
+}
+# whole numbers, so that only means are rounded
+COUNTED = {"annealing-losses", "replicated-annealing", "replicated-annealing-connected"}
+# training follows signs of sums, which another rounding turns
+TRAINED = {
+    "binary-networks",
+    "committee-reach",
+    "elal-replicas",
+    "image-minima",
+    "image-training-sets",
+    "image-volume",
+    "slow-growth",
+    "tree-minima",
+}
+
+
+def test_every_experiment_has_a_row():
+    assert set(experiments.names()) - {"toy"} == set(GRIDS)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_what_is_run(name):
+    paper = experiments.get(name).scale("paper")
+    for found, expected in ((paper.grid, GRIDS[name]), (paper.coordinates, COORDINATES.get(name))):
+        expected = expected or {}
+        assert list(found) == list(expected) or set(found) == set(expected)
+        for axis, values in expected.items():
+            if isinstance(next(iter(values)), str):
+                assert list(found[axis]) == values
+            else:  # written down to nine digits, or to six behind the point
+                wanted = np.array(values, dtype=float)
+                np.testing.assert_allclose(list(found[axis]), wanted, rtol=1e-6, atol=6e-7)
+    assert paper.samples == SAMPLES[name]
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_what_is_compared_with_what(name):
+    experiment = experiments.get(name)
+    assert experiment.paired == (name in PAIRED)
+    agreement = experiment.agreement
+    if name in COUNTED:
+        assert (agreement.rtol, agreement.atol, agreement.chaotic) == (1e-9, 0.0, False)
+        return
+    assert (agreement.rtol, agreement.atol) == (1e-5, 1e-7)
+    assert (agreement.chaotic is True) == (name in TRAINED)
+
+
+@pytest.mark.parametrize(
+    ("name", "settled", "not_settled"),
+    [
+        ("fbp-reach", {"unsettled": np.array(0)}, {"unsettled": np.array(1)}),
+        ("fbp-committee", {"unsettled": np.array(0)}, {"unsettled": np.array(-1)}),
+        ("fbp-sweeps", {"settled": np.ones((2, 3), bool)}, {"settled": np.eye(3) > 0}),
+        ("bp-entropy", {"converged": np.array(True)}, {"converged": np.array(False)}),
+    ],
+)
+def test_messages_that_do_not_settle_are_chaotic(name, settled, not_settled):
+    agreement = experiments.get(name).agreement
+    assert not agreement.is_chaotic(settled)
+    assert agreement.is_chaotic(not_settled)
+
+
+# --- how a run ended ----------------------------------------------------------------------------
+
+
+def test_how_focusing_ended():
+    """Of three steps the second solves, and two do not settle."""
+    history = {"errors": np.array([3, 0, 4]), "settled": np.array([True, False, False])}
+    found = SimpleNamespace(errors=4, epochs=17, history=history)
+    assert focusing.outcome(found) == {
+        "solved": True,
+        "errors": 4,
+        "first": 1,
+        "sweeps": 17,
+        "unsettled": 2,
+    }
+    history["errors"] = np.array([3, 2, 1])
+    assert focusing.outcome(found)["first"] == -1
+    assert focusing.outcome(found)["solved"] is False
+    broken = {"errors": -1, "first": -1, "sweeps": -1, "unsettled": -1}
+    assert focusing.outcome(None) == broken | {"solved": False}
+
+
+def test_no_curve_is_not_a_number_anywhere():
+    found = focusing.no_curve({"coupling": (1.0, 2.0, 3.0)})
+    assert not found.pop("converged").any()
+    assert set(found) == {"distance", "local_entropy", "excess"}
+    assert all(np.isnan(one).all() and one.shape == (3,) for one in found.values())
+
+
+def test_messages_that_ceased_to_be_numbers(monkeypatch):
+    def fail(*_, **__):
+        raise NotConverged(Report(False, math.inf, 7, "not a number"))
+
+    monkeypatch.setattr(bp_entropy.learning, "belief_propagation", fail)
+    found = experiments.get("bp-entropy").as_task("quick", {"alpha": 0.5}, 0).compute()
+    assert (found["sweeps"], found["converged"], found["residual"]) == (7, False, math.inf)
+    assert math.isnan(found["entropy"])
+    assert math.isnan(found["overlap"])
+    for name, point in (
+        ("fbp-committee", {"alpha": 1.0, "form": "exact"}),
+        ("fbp-perceptron", {"alpha": 0.5}),
+        ("fbp-local-entropy", {"alpha": 1.0}),
+        ("image-focusing", {"data": "original", "damping": 0.5}),
+    ):
+        monkeypatch.setattr(bp_entropy.learning, "focusing_bp", fail)
+        found = experiments.get(name).as_task("quick", point, 0).compute()
+        assert (found["errors"], found["sweeps"], found["first"]) == (-1, -1, -1)
+        assert not found["solved"]
+        missing = [one for one in found.values() if one.dtype == float]
+        assert all(np.isnan(one).all() for one in missing)
+        assert bool(missing) == (name != "fbp-committee")
+    monkeypatch.setattr(bp_entropy.learning, "focusing_bp", fail)
+    with pytest.raises(FloatingPointError, match="ceased to be a number"):
+        experiments.get("fbp-sweeps").as_task("quick", {"alpha": 0.5}, 0).compute()
