@@ -4,6 +4,7 @@ import inspect
 import math
 import re
 from fractions import Fraction
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_claims_stand_in_the_order_of_the_chapters():
 # P1 has sections with numbers, P2 has none; P3 exists in three versions
 PLACES = {
     "P1": r"Sec\. (II\.[A-F]|I|III|IV|V)\b|App\. [A-F]|Eqs?\. \(|Figs?\. ([1-7]|A[1-3])\b",
-    "P2": r"^(?!.*Sec\. [IV])(?!letter|v1|SM)",
+    "P2": r"^(section on|introduction|(above |below )?Eq\. \([1-6]\)|Fig\. [1-3])",
     "P3": r"^(letter|v1|SM)\b",
 }
 
@@ -90,3 +91,63 @@ def test_a_place_is_one_of_its_paper(claim):
     assert re.search(PLACES[claim.source.paper], claim.source.at)
     # committees alone: nothing of the perceptron, the cross-entropy, or of learning
     assert claim.source.paper != "P2" or claim.chapter in (3, 4, 5)
+
+
+def test_a_claim_stands_below_the_heading_of_its_chapter():
+    """The list has headings, which `tomllib` does not read."""
+    text = files("wfmlib").joinpath("claims.toml").read_text(encoding="utf-8")
+    headings, chapter = {}, 0
+    for line in text.splitlines():
+        if heading := re.match(r"# --- chapter (\d):", line):
+            chapter = int(heading[1])
+        elif name := re.match(r'id = "(.+)"', line):
+            headings[name[1]] = chapter
+    assert headings == {claim.id: claim.chapter for claim in LEDGER}
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_what_is_not_checked_needs_no_archive(claim):
+    assert (claim.kind == "archive") == bool(claim.archive)
+
+
+# checks that answer more than one claim: the same quantity, printed with more or fewer digits
+SHARED = {
+    "binary_perceptron_capacity": ["0.833", "0.833", "0.83"],
+    "margin_dense_threshold": ["0.729", "0.73"],
+    "sign_committee_spherical_instability": ["2.95", "2.988"],
+}
+
+
+def test_a_check_answers_one_claim():
+    users = {}
+    for claim in LEDGER:
+        if claim.compute:
+            users.setdefault(claim.compute, []).append(claim.printed)
+    assert {check: of for check, of in users.items() if len(of) > 1} == SHARED
+
+
+# the tolerances that do not follow from printed digits, a spread or the loads that were run
+EXACT = {
+    "sign-committee-binary-capacity": 1e-4,  # of 0.9469(5)
+    "relu-committee-binary-capacity": 1e-4,
+    "spherical-perceptron-capacity": 1e-6,  # quadrature
+    "relu-overlap-slope": 1e-3,  # sqrt(1e-6)
+}
+
+
+def test_other_tolerances_are_those_of_their_reasons():
+    derived = rf"half a unit of the last printed digit|{BY_SPREAD}|{BY_LOADS}"
+    others = {one.id: one.tolerance for one in NUMERIC if not re.match(derived, one.why)}
+    assert others == EXACT
+
+
+@pytest.mark.parametrize("claim", NUMERIC, ids=lambda claim: claim.id)
+def test_just_beyond_the_tolerance_is_another_number(claim, answer):
+    """On either side of what is printed; as far within it is the same number."""
+    agrees = claims.CALIBRATED if claim.calibrated else claims.HOLDS
+    printed = float(Fraction(claim.printed.partition("(")[0]))
+    width = EXACT.get(claim.id) or claim.tolerance
+    for side in (-1.0, 1.0):
+        for share, verdict in ((0.99, agrees), (1.01, claims.DIFFERS)):
+            answer(claim.compute, printed + side * share * width)
+            assert claims.check(claim.id).verdict == verdict
