@@ -45,6 +45,10 @@ ON_LEDGER = tuple(
     f"tests/unit/test_{name}.py"
     for name in ("ledger", "claims", "claims_otherwise", "claims_training_sets")
 )
+OWN = {  # files of tests that are on each module of a part
+    "wfmlib.experiments.": ("test_recipes", "test_grids", "test_what_is_kept"),
+    "wfmlib.claim_checks.": ("test_claims_otherwise", "test_claims"),
+}
 NUMERICS = (
     "gaussian.py",
     "patterns.py",
@@ -187,7 +191,10 @@ class Tree:
             return [one for one in ON_LEDGER if (self.root / one).exists()]
         module = module_of(Path(mutant.file))
         start = {(module, mutant.place)}
-        found = self.reach.nearest(start, self.names(start), MOST)
+        own = next((of for part, of in OWN.items() if module.startswith(part)), ())
+        found = self.reach.nearest(start, self.names(start), MOST, own)
+        if mutant.file.startswith("wfmlib/claim_checks/"):  # these are found by names in tables
+            found += [one for one in ON_LEDGER[2:3] if (self.root / one).exists()]
         if found:
             return found
         # what numba's overloads call is not named: then all tests of the module
@@ -218,7 +225,11 @@ class Tree:
         }
 
     def cases(self, mutant: Mutant) -> dict:
-        """Return which cases of a test are on the claims of a mutant, and which on any claim."""
+        """Return which cases of a test are on a mutant's claims or recipes, and which on any."""
+        if mutant.file.startswith("wfmlib/experiments/"):
+            one = self.names({(module_of(Path(mutant.file)), mutant.place)})
+            every = [path.stem for path in (self.clean / "wfmlib" / "experiments").glob("*.py")]
+            return {"one": sorted(one), "of": [name.replace("_", "-") for name in every]}
         claim = tomllib.loads((self.clean / LEDGER).read_text())["claim"]
         checks = {one["id"]: one.get("compute") for one in claim}
         if mutant.file == LEDGER:

@@ -25,12 +25,13 @@ def note(what: str, name: str) -> None:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the cases of a test that are on another claim than the one that was changed."""
-    named = [(item, getattr(item, "callspec", None)) for item in items]
+    """Leave out the cases of a test that are on another claim, or recipe, than was changed."""
     left = [
         item
-        for item, case in named
-        if case and case.id in CASES["of"] and case.id not in CASES["one"]
+        for item in items
+        if hasattr(item, "callspec")
+        and (name := item.callspec.id.partition(" ")[0]) in CASES["of"]
+        and name not in CASES["one"]
     ]
     if left:
         config.hook.pytest_deselected(items=left)

@@ -45,6 +45,9 @@ class Reach:
             for _, target in {pair for one in nodes for pair in self.sources._names(known, one)}:
                 if isinstance(target, tuple):
                     self.users[target].add(place)
+            if name == "EXPERIMENT":  # a declaration, whose arguments the digest does not follow
+                for one in (one.id for node in nodes for one in ast.walk(node) if _is_name(one)):
+                    self.users[known.imports.get(one, (module, one))].add(place)
             if is_test:
                 parts = [lines[node.lineno - 1 : node.end_lineno] for node in nodes]
                 self.texts[place] = "\n".join(line for part in parts for line in part)
@@ -78,19 +81,27 @@ class Reach:
             found |= dict.fromkeys(front, steps)
         return found
 
-    def nearest(self, start: set[Place], names: set[str], most: int) -> list[str]:
+    def nearest(
+        self, start: set[Place], names: set[str], most: int, own: tuple[str, ...] = ()
+    ) -> list[str]:
         """Return tests that reach a definition, as pytest writes them, the nearest first.
 
-        The tests of the file that is named after the module count as two steps nearer.
+        Those of the file that is named after the module, and of other files of its `own`, come
+        before all others.
         """
         steps = self.distances(start, names)
-        own = {f"test_{module.rpartition('.')[2]}" for module, _ in start}
+        first = {f"test_{module.rpartition('.')[2]}" for module, _ in start}
         ranked = sorted(
-            (steps[place] - 2 * (place[0].rpartition(".")[2] in own), place)
+            (
+                [*first, *own].index(file) >= len(first) if file in {*first, *own} else 2,
+                steps[place],
+                place,
+            )
             for place in self.tests
             if place in steps
+            for file in (place[0].rpartition(".")[2],)
         )
-        return [f"{module.replace('.', '/')}.py::{name}" for _, (module, name) in ranked[:most]]
+        return [f"{module.replace('.', '/')}.py::{name}" for *_, (module, name) in ranked[:most]]
 
     def kernels(self, module: str, name: str) -> set[Path]:
         """Return the files with kernels that are compiled from a definition, or with its value.
@@ -131,6 +142,10 @@ class Reach:
         """Say whether a definition is a function without a decorator."""
         statements = self.sources.module(place[0]).statements.get(place[1], [])
         return any(isinstance(n, ast.FunctionDef) and not n.decorator_list for n in statements)
+
+
+def _is_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
 
 
 def module_of(path: Path) -> str:
