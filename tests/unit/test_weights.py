@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from wfmlib.theory import Binary, Spherical
+from wfmlib.theory import Binary, Spherical, real_replicas
 
 
 def literal(q_hat):
@@ -107,3 +107,19 @@ def test_weights_are_values():
     assert Binary() == Binary()
     assert len({Binary(), Binary(), Spherical()}) == 2
     assert repr((Binary(), Spherical())) == "(Binary(), Spherical())"
+
+
+def test_binary_weights_run_out_where_their_entropy_vanishes():
+    """One configuration has entropy 0; a volume has no least one."""
+    assert Binary().discrete
+    assert not Spherical().discrete
+    for q_hat in (1e4, 1e6):
+        found = Binary().entropic(q_hat)  # in a field h a weight has ln 2 cosh h - h tanh h
+        entropy = found.term - 0.5 * q_hat * found.complement
+        assert 0.0 < entropy < 1.0 / math.sqrt(q_hat)
+
+
+@pytest.mark.parametrize("overlap", [0.01, 0.3, 0.85, 0.99])
+def test_the_conjugate_of_an_overlap_leaves_rounding_alone(overlap):
+    found = Binary().entropic(real_replicas._unbroken_hat(overlap))
+    assert found.complement == pytest.approx(1.0 - overlap, rel=4e-15)
