@@ -57,7 +57,7 @@ def fill(app, doctree: nodes.document, docname: str) -> None:
         numbers = app.env.toc_fignumbers.get(place["chapter"], {}).get("figure", {})
         for figure, shown in figures(app.env.get_doctree(place["chapter"])):
             if isinstance(shown, nodes.image):
-                picture = nodes.image(**shown.attributes | {"loading": "lazy"})
+                picture = nodes.image(**shown.attributes | {"classes": ["wfm-thumbnail"]})
             else:
                 text = shown.astext()
                 style = "" if styled else STYLE.search(text)[1]

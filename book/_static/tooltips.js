@@ -1,12 +1,13 @@
 // A link to a term, a numbered formula or a reference shows what it leads to: on hover and on
 // keyboard focus. The tip stays while the pointer is on it, and Escape takes it away (WCAG 1.4.13).
+// A tap shows it, too, and stays on the page; a second tap on the link follows it.
 (() => {
   const root = new URL(document.documentElement.dataset.content_root, location.href).href;
   const tip = document.createElement("div");
   tip.id = "wfm-tip";
   tip.setAttribute("role", "tooltip");
   tip.hidden = true;
-  let shown = null, title = null, timer = 0;
+  let shown = null, title = null, timer = 0, touched = false, before = null;
 
   function content(link) {
     if (!link?.closest("article") || link.matches(".headerlink")) return null;
@@ -65,18 +66,32 @@
   }
 
   document.addEventListener("pointerover", event => {
-    if (event.pointerType === "touch") return; // a tap follows the link
+    if (event.pointerType === "touch") return; // see the click below
     const link = event.target.closest("a[href]");
     if (tip.contains(event.target) || (link && link === shown)) clearTimeout(timer);
     else if (content(link)) later(() => show(link));
     else later(() => shown?.matches(":focus-visible") || hide());
   });
+  document.addEventListener("pointerdown", event => {
+    touched = event.pointerType === "touch";
+    before = shown; // a tap on a link focuses it, which hides the tip, before it is a click
+  }, true);
+  document.addEventListener("click", event => {
+    if (!touched || tip.contains(event.target)) return;
+    const link = event.target.closest("a[href]");
+    if (content(link) && link !== before) {
+      event.preventDefault();
+      show(link);
+    } else hide();
+  });
   document.addEventListener("focusin", event => {
+    if (touched) return;
     if (event.target.matches("a[href]:focus-visible")) show(event.target);
     else hide();
   });
-  document.addEventListener("focusout", hide);
+  document.addEventListener("focusout", () => touched || hide());
   document.addEventListener("keydown", event => {
+    touched = false;
     if (event.key === "Escape") hide();
   });
   document.querySelector("main").append(tip);
