@@ -16,7 +16,7 @@ from tools import launch_buttons, notebooks, page_facts
 from wfmlib import __version__, claims
 
 PAGE_LIMIT = 2 * 1024**2  # bytes of one page, with what it shows
-BOOK_LIMIT = 60 * 1024**2
+BOOK_LIMIT = 70 * 1024**2
 
 
 def foot(page):
