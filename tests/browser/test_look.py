@@ -52,6 +52,7 @@ def opened(request, browser, server):
     """Open one page for all tests of this file, with everything unfolded."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
+    page.set_default_timeout(120_000)
     page.goto(f"{server}/book/{request.param}.html", wait_until="load")
     page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
     unfold(page)
