@@ -30,7 +30,8 @@ from tools.notebooks import BUILD
 HTML = BUILD / "html"
 # Variables of the one who runs the test that would lead back to the sources.
 OURS = ("PYTHON", "VIRTUAL_ENV", "WFMLIB", "JUPYTER", "NUMBA", "PYTEST", "IPYTHON", "MPL")
-TIMEOUT = 900  # seconds for a cell: kernels are compiled, on a machine that may do much else
+TIMEOUT = 1800  # seconds for a cell: kernels are compiled, on a machine that may do much else
+STARTS = 600  # seconds for the first import of a kernel's packages, which nothing has compiled
 
 # Executes a notebook anew, all of its cells, and prints those that fail.
 RUN = f"""
@@ -40,7 +41,8 @@ cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
 for cell in cells:
     cell.outputs, cell.execution_count = [], None
 client = nbclient.NotebookClient(
-    notebook, timeout={TIMEOUT}, kernel_name="python3", allow_errors=True)
+    notebook, timeout={TIMEOUT}, startup_timeout={STARTS}, kernel_name="python3",
+    allow_errors=True)
 client.execute()
 nbformat.write(notebook, sys.argv[1])
 failed = [
