@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -82,6 +83,13 @@ def html(built) -> Path:
 def pages(html) -> list[str]:
     """Return the address of every page of the table of contents, relative to the book."""
     return sorted(path.relative_to(html).as_posix() for path in html.glob("book/*.html"))
+
+
+def transferred(html: Path, address: str) -> int:
+    """Return the bytes of a file of the site on their way to a reader: text is compressed."""
+    file = html / address.partition("?")[0].partition("#")[0].lstrip("/")
+    packed = file.suffix in {".woff", ".woff2", ".png", ".jpg"}
+    return file.stat().st_size if packed else len(gzip.compress(file.read_bytes(), 6))
 
 
 class QuietHandler(SimpleHTTPRequestHandler):

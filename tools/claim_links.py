@@ -1,7 +1,8 @@
 """A Sphinx extension: a claim at the end of its chapter and its line in the scorecard are linked.
 
 The two are rows of tables that the notebooks make, with the claim's name as anchor; a notebook
-does not know that it is a page among others, so the links are added to the pages.
+does not know that it is a page among others, so the links are added to the pages. A line of the
+scorecard also says by what `book/_static/scorecard.js` filters it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from wfmlib import claims
 
 SCORECARD = "scorecard"
 ROW = re.compile(r'<tr id="([\w-]+)"><th scope="row">.*?(?=</th>)', re.DOTALL)
+LINE = re.compile(
+    r'^<tr id="([\w-]+)">(?=.*<td>\S+ ([a-z ]+?)(?: \(expected[^<]*)?(?:<br>[^\n]*)?</td></tr>$)',
+    re.MULTILINE,
+)
 
 
 def linked(body: str, page: str) -> str:
@@ -40,14 +45,33 @@ def linked(body: str, page: str) -> str:
     return ROW.sub(link, body)
 
 
+def marked(body: str) -> str:
+    """Return the text of the scorecard, with chapter, paper and verdict at each line."""
+    known = {claim.id: claim for claim in claims.load()}
+
+    def line(row: re.Match) -> str:
+        claim, verdict = known[row[1]], row[2]
+        if verdict not in claims.VERDICTS:
+            raise ValueError(f"{claim.id}: {verdict!r} is no verdict")
+        chapter, paper = claim.chapter, claim.source.paper
+        return (
+            f'<tr id="{claim.id}" data-chapter="{chapter}" data-paper="{paper}" '
+            f'data-verdict="{verdict}">'
+        )
+
+    return LINE.sub(line, body)
+
+
 def add(app, pagename, templatename, context, doctree):
     """Link the claims of a page of the book."""
     path = PurePosixPath(pagename)
     if doctree is not None and app.builder.name == "html" and path.parent.name == "book":
-        context["body"] = linked(context["body"], path.name)
+        body = linked(context["body"], path.name)
+        context["body"] = marked(body) if path.name == SCORECARD else body
 
 
 def setup(app):
     """Change a page when it is written."""
     app.connect("html-page-context", add)
+    app.add_js_file("scorecard.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

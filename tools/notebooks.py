@@ -133,21 +133,31 @@ def write_notebooks(pages: list[Path], folder: Path, references: Path | None) ->
         raise SystemExit("\n".join(refused))
 
 
+def sources_digest(root: Path) -> str:
+    """Return a digest of the package and of what it depends on.
+
+    What a run leaves behind in the package is none of it: compiled files of Python and of numba.
+    """
+    digest = hashlib.sha256((root / "requirements.txt").read_bytes())
+    for path in sorted((root / "wfmlib").rglob("*")):
+        inside = path.relative_to(root)
+        if path.is_file() and "__pycache__" not in inside.parts:
+            digest.update(inside.as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
 def forget_stale() -> None:
     """Drop cached executions and pages when the package or its dependencies changed.
 
     jupyter-cache looks at the cells only, so it would serve the outputs of an older `wfmlib`.
     """
-    digest = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
-    for path in sorted((ROOT / "wfmlib").rglob("*")):
-        if path.is_file() and path.suffix != ".pyc":
-            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    digest = sources_digest(ROOT)
     stamp = BUILD / ".sources"
-    if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+    if not stamp.exists() or stamp.read_text() != digest:
         for folder in (CACHE, BUILD / "answers", BUILD / ".doctrees", BUILD / "jupyter_execute"):
             shutil.rmtree(folder, ignore_errors=True)
         BUILD.mkdir(exist_ok=True)
-        stamp.write_text(digest.hexdigest())
+        stamp.write_text(digest)
 
 
 @contextmanager

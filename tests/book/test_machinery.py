@@ -142,3 +142,23 @@ def test_edited_cell_is_refused(toy, references):
     stale[0]["source"] = "print(42)"
     with pytest.raises(SystemExit, match=r"make references"):
         notebooks.insert_references(notebooks.read(toy.chapter), stale, "toy.md")
+
+
+def test_only_sources_make_an_execution_stale(tmp_path):
+    """What numba and Python leave behind in the package changes nothing; a source does."""
+    package = tmp_path / "wfmlib" / "theory"
+    package.mkdir(parents=True)
+    (tmp_path / "requirements.txt").write_text("numpy==2\n")
+    (package / "one.py").write_text("x = 1\n")
+    (package / "claims.toml").write_text("[a]\n")
+    before = notebooks.sources_digest(tmp_path)
+    (package / "__pycache__").mkdir()
+    for name in ("one.cpython-311.pyc", "one.f-3.py311.nbi", "one.f-3.py311.1.nbc"):
+        (package / "__pycache__" / name).write_bytes(b"left behind")
+    assert notebooks.sources_digest(tmp_path) == before
+    seen = {before}
+    for name, text in (("one.py", "x = 2\n"), ("claims.toml", "[b]\n"), ("two.py", "")):
+        (package / name).write_text(text)
+        seen.add(notebooks.sources_digest(tmp_path))
+    (tmp_path / "requirements.txt").write_text("numpy==3\n")
+    assert len(seen | {notebooks.sources_digest(tmp_path)}) == 5

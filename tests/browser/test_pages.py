@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-# Script errors of the theme itself, on every page: a constant declared twice.
-THEME_SCRIPT_ERRORS = ("Identifier 'THEBE_JS_URL' has already been declared",)
+from tests.conftest import transferred
+
+# A page with all that it loads, text compressed: 1.2 MB and 25 requests.
+WEIGHT_LIMIT = 1_200_000
+REQUEST_LIMIT = 25
 
 # What axe-core finds in the theme's own frame: (rule, part of the selector, reason).
 THEME_AXE_FINDINGS = (
@@ -54,17 +57,17 @@ def visit(request, browser, server):
     context.close()
 
 
-def test_page(visit, server):
-    """A page is complete and silent."""
+def test_page(visit, server, html):
+    """A page is complete, silent and light."""
     assert visit.locator("article h1").count() == 1
     external = [
         url for url in visit.asked if not url.startswith((server, "data:", "blob:", "about:"))
     ]
     assert not external, f"the page asks other hosts: {external}"
-    unknown = [
-        error for error in visit.errors if not any(known in error for known in THEME_SCRIPT_ERRORS)
-    ]
-    assert not unknown, f"script errors: {unknown}"
+    assert not visit.errors, f"script errors: {visit.errors}"
+    loaded = {url for url in visit.asked if url.startswith(server)}
+    assert len(loaded) < REQUEST_LIMIT
+    assert sum(transferred(html, url.removeprefix(server)) for url in loaded) < WEIGHT_LIMIT
 
     formulas = visit.locator("article .math").count()
     rendered = visit.locator("article mjx-container").count()

@@ -1,0 +1,119 @@
+// Looks for words in the places of the book (`places.js`): sections, terms, the API, claims.
+(() => {
+  // How much a place of a kind counts: what explains comes before what lists.
+  const WEIGHT = { section: 1, term: 1.2, exercise: 0.6, api: 0.5, claim: 0.35 };
+  const SHOWN = 30, WIDTH = 220;
+  const LETTERS = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ζ: "zeta",
+    η: "eta", θ: "theta", κ: "kappa", λ: "lambda", μ: "mu", ν: "nu", ξ: "xi", π: "pi", ρ: "rho",
+    σ: "sigma", τ: "tau", φ: "phi", χ: "chi", ψ: "psi", ω: "omega" };
+  const SMALL = new Set(("a an and are as at be by do does for from has how if in is it its not of"
+    + " on or s that the this to was what when where which why with").split(" "));
+  const stemmer = new Stemmer();
+
+  // What is compared of a word: its stem, spelled in one way; Greek letters by their names.
+  const stems = new Map();
+  function stem(word) {
+    if (!stems.has(word)) stems.set(word, stemmed(word));
+    return stems.get(word);
+  }
+
+  function stemmed(word) {
+    let one = word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+    one = [...one].map(letter => LETTERS[letter] ?? letter).join("");
+    one = one.replace(/is(e|ed|es|er|ers|ing|ation|ations)$/, "iz$1")
+      .replace(/(.{3})our(s|al|ed|ing)?$/, "$1or$2").replace(/^overparameter/, "overparametr");
+    return SMALL.has(one) ? null : stemmer.stemWord(one);
+  }
+
+  const tokens = text => text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+
+  const index = new MiniSearch({
+    fields: ["title", "text"],
+    tokenize: tokens,
+    processTerm: stem,
+    searchOptions: { boost: { title: 4 }, boostDocument: id => WEIGHT[wfmPlaces[id][0]] },
+  });
+  index.addAll(wfmPlaces.map(([, , title, text], id) => ({ id, title, text })));
+
+  // All words, the last one perhaps unfinished; else most of them; else words that are like them.
+  function find(query) {
+    const last = (term, i, terms) => i === terms.length - 1 && term.length > 2;
+    for (const options of [
+      { combineWith: "AND" },
+      { combineWith: "AND", prefix: last },
+      { combineWith: "OR", prefix: last },
+      { combineWith: "OR", fuzzy: term => (term.length > 4 ? 0.25 : false) },
+    ]) {
+      const found = index.search(query, options);
+      if (found.length) return found;
+    }
+    return [];
+  }
+
+  // The part of a text that holds most of the words looked for, and where they are in it.
+  function excerpt(text, terms) {
+    const hits = [...text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)]
+      .filter(([word]) => terms.has(stem(word)))
+      .map(found => [found.index, found.index + found[0].length]);
+    let best = 0, most = 0;
+    for (const [start] of hits) {
+      const count = hits.filter(([at]) => at >= start && at < start + WIDTH * 0.7).length;
+      if (count > most) [best, most] = [start, count];
+    }
+    let from = best < WIDTH / 3 ? 0 : text.lastIndexOf(" ", best - WIDTH / 5) + 1;
+    const sentence = text.lastIndexOf(". ", best) + 2;
+    if (sentence > 1 && best - sentence < WIDTH / 2) from = sentence;
+    let to = text.length <= from + WIDTH ? text.length : text.lastIndexOf(" ", from + WIDTH);
+    if (to <= best) to = from + WIDTH;
+    return marked(text.slice(from, to), hits.map(([a, b]) => [a - from, b - from]),
+      from > 0 && from !== sentence ? "… " : "", to < text.length ? " …" : "");
+  }
+
+  function marked(text, hits, before = "", after = "") {
+    const parts = [before];
+    let at = 0;
+    for (const [from, to] of hits) {
+      if (from < at || to > text.length) continue;
+      const mark = document.createElement("mark");
+      mark.textContent = text.slice(from, to);
+      parts.push(text.slice(at, from), mark);
+      at = to;
+    }
+    return [...parts, text.slice(at), after];
+  }
+
+  function entry({ id, terms }) {
+    const [kind, address, title, text, page] = wfmPlaces[id];
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.href = document.documentElement.dataset.content_root + address;
+    const words = new Set(terms);
+    const inTitle = [...title.matchAll(/[\p{L}\p{N}\p{M}]+/gu)].filter(([word]) => words.has(stem(word)))
+      .map(found => [found.index, found.index + found[0].length]);
+    link.append(...marked(title, inTitle));
+    const where = document.createElement("small");
+    where.textContent = title === page ? "" : page;
+    const some = document.createElement("p");
+    some.append(...excerpt(text, words));
+    item.className = `wfm-${kind}`;
+    item.append(link, where, some);
+    return item;
+  }
+
+  function show(query) {
+    const found = find(query);
+    document.querySelector("#wfm-found").textContent = !found.length
+      ? `Nothing in the book answers “${query}”.`
+      : `${found.length} ${found.length === 1 ? "place" : "places"} for “${query}”`
+        + (found.length > SHOWN ? `; the first ${SHOWN}:` : "");
+    document.querySelector("#wfm-places").replaceChildren(...found.slice(0, SHOWN).map(entry));
+  }
+
+  window.wfmFind = query => find(query).map(({ id }) => wfmPlaces[id].slice(0, 3));
+  const field = document.querySelector(".bd-search-container input[type=search]");
+  const query = new URLSearchParams(location.search).get("q")?.trim();
+  if (query) {
+    field.value = query;
+    show(query);
+  } else field.focus();
+})();

@@ -1,0 +1,44 @@
+"""What a reader has of a page before its scripts ran, and of one that is opened as a file."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["index", "02_cross_entropy", "scorecard"])
+def test_a_page_can_be_read_before_its_scripts_ran(browser, server, name):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(f"{server}/book/{name}.html")
+    folded = "one => [...one.querySelectorAll('p, li, th, td')].filter(p => !p.closest('details'))"
+    read = f"""() => ({folded})(document.querySelector('article'))
+        .filter(p => p.checkVisibility()).length"""
+    with_scripts = page.evaluate(read)
+    context.close()
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": 1280, "height": 900}
+    )
+    page = context.new_page()
+    page.goto(f"{server}/book/{name}.html")
+    assert page.locator("article h1").is_visible()
+    assert page.locator("nav.bd-docs-nav").is_visible()
+    # Scripts fold solutions away; nothing comes into sight by them.
+    assert page.evaluate(read) >= with_scripts > 20
+    context.close()
+
+
+def test_pages_opened_as_files_are_silent(browser, html):
+    """No error of a script and no message, on any page, those that are made for all books too."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append((page.url, str(error))))
+    page.on(
+        "console",
+        lambda one: errors.append((page.url, one.text)) if one.type != "log" else None,
+    )
+    for path in sorted([*html.glob("*.html"), *html.glob("book/**/*.html")]):
+        page.goto(path.as_uri(), wait_until="load")
+        page.wait_for_function("!window.MathJax || !!window.MathJax.startup?.promise")
+    context.close()
+    assert not errors

@@ -1,0 +1,86 @@
+"""The search finds places of the book, from a file as well, and shows them readably."""
+
+from __future__ import annotations
+
+import pytest
+
+# What somebody types, and the place that is among the first three.
+QUERIES = {
+    "sharpness aware minimization": "book/words.html#sharpness-aware-minimisation-sam",
+    "SAM": "book/words.html#sharpness-aware-minimisation-sam",
+    "dropout": "book/words.html#dropout",
+    "generalization": "book/words.html#generalisation",
+    "overparametrized": "book/words.html#overparameterisation-double-descent-interpolation",
+    "batch size": "book/words.html#batch-size-learning-rate-noise-of-sgd",
+    "sharp minima": "book/words.html#flat-minima-sharp-minima-sharpness",
+    "mode connectivity": "book/words.html#mode-connectivity-loss-landscape",
+    "lottery ticket": "book/words.html#pruning-quantisation-binary-networks-lottery-tickets",
+    "capacity": "book/glossary.html#term-capacity",
+    "local entropy": "book/glossary.html#term-local-entropy",
+    "Parisi parameter": "book/glossary.html#term-Parisi-parameter",
+    "belief propagation": "book/glossary.html#term-belief-propagation-BP",
+    "dense regions": "book/02_cross_entropy.html#dense-regions",
+    "one step of symmetry breaking": "book/replica_method.html#one-step-of-symmetry-breaking",
+    "hessian": "book/glossary.html#term-Hessian-spectrum",
+    "best gamma sharpness": "book/02_cross_entropy.html#the-best-sharpness",
+    "wfmlib.theory.typical.capacity": "book/api/theory.html#wfmlib.theory.typical.capacity",
+    "focussing beleif": "book/glossary.html#term-focusing-belief-propagation-fBP",
+    "reference or barycenter": "book/02_cross_entropy.html#reference-or-barycentre",
+}
+
+
+@pytest.fixture(scope="module")
+def page(browser, html):
+    """Open the search as a file, where nothing can be fetched."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{html.as_uri()}/search.html")
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_what_is_looked_for_comes_first(page, query):
+    found = page.evaluate("query => wfmFind(query)", query)
+    assert QUERIES[query] in [address for _, address, _ in found[:3]], found[:5]
+
+
+def test_install_is_found(page, html):
+    found = [address for _, address, _ in page.evaluate("wfmFind('install')")]
+    assert found
+    if (html / "book" / "run.html").exists():
+        assert found[0].startswith("book/run.html")
+
+
+def test_hits_have_headings_pages_and_marked_text(browser, html):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{html.as_uri()}/book/index.html")
+    page.goto(f"{html.as_uri()}/search.html?q=complexity+of+%CE%B1_c")
+    first = page.locator("#wfm-places > li").first
+    assert "places for “complexity of α_c”" in page.locator("#wfm-found").inner_text()
+    assert first.locator("a").inner_text()
+    assert first.locator("mark").count() >= 1
+    shown = page.locator("#wfm-places").inner_text()
+    assert "\\" not in shown
+    assert "$" not in shown
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    first.locator("a").click()
+    page.wait_for_url("**/book/**")
+    assert page.locator("article h1").count() == 1
+    page.close()
+
+
+def test_the_dialog_of_a_page_leads_to_the_search(browser, html):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{html.as_uri()}/book/06_margins.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("dropout")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=dropout")
+    assert page.locator("#wfm-places > li a").first.inner_text() == "Dropout"
+    page.close()
+
+
+def test_nothing_found_is_said(page, html):
+    page.goto(f"{html.as_uri()}/search.html?q=zzqqxx")
+    assert page.locator("#wfm-found").inner_text() == "Nothing in the book answers “zzqqxx”."
+    assert page.locator("#wfm-places > li").count() == 0
