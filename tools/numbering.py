@@ -134,5 +134,7 @@ def captioned(cells: list, known: dict[str, Number]) -> Iterator:
         yield cell
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
             number = known.get(figure["name"])
-            said = " ".join([f"**{number.spoken}.**"] * bool(number) + figure["caption"].split())
+            said = " ".join(figure["caption"].split())
+            if number:  # a page without a number has figures without one
+                said = f"**{number.spoken}.** {said}"
             yield new_markdown_cell(said, id=figure["name"], metadata={"tags": ["caption"]})

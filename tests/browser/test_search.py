@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.test_pages import THEME_AXE_FINDINGS
 
 # What somebody types, and the place that is among the first three.
 QUERIES = {
@@ -84,3 +87,18 @@ def test_nothing_found_is_said(page, html):
     page.goto(f"{html.as_uri()}/search.html?q=zzqqxx")
     assert page.locator("#wfm-found").inner_text() == "Nothing in the book answers “zzqqxx”."
     assert page.locator("#wfm-places > li").count() == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_hits_are_accessible(page, html, theme):
+    page.goto(f"{html.as_uri()}/search.html?q=margin")
+    page.add_style_tag(content="* { transition: none !important; }")
+    page.evaluate("one => { document.documentElement.dataset.theme = one; }", theme)
+    found = Axe().run(page).response["violations"]
+    unknown = [
+        (one["id"], node["html"])
+        for one in found
+        for node in one["nodes"]
+        if not any(rule == one["id"] for rule, _, _ in THEME_AXE_FINDINGS)
+    ]
+    assert not unknown
