@@ -31,6 +31,9 @@ LABEL = re.compile(
 EQUATION = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \(([^)\s]+)\))?$", re.MULTILINE | re.DOTALL)
 EXERCISE = re.compile(r"^(`{3,})\{exercise-start\} ([^\n]+)\n:label: (\S+)\n\1$", re.MULTILINE)
 SOLUTION = re.compile(r"^(`{3,})\{solution-start\} (\S+)\n(?::.*\n)*\1$", re.MULTILINE)
+TABLE = re.compile(
+    r"^(`{3,})\{table\} ([^\n]+)\n:name: (\S+)\n\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
+)
 END = re.compile(r"^(`{3,})\{(?:exercise|solution)-end\}\n\1\n*", re.MULTILINE)
 REFERENCE = re.compile(r"\{numref\}`([^`]+)`|\[\]\(((?:eq|ex|fig|tab)-[^)]+)\)")
 
@@ -124,6 +127,7 @@ def plain(text: str, known: dict[str, Number]) -> str:
 
     text = EQUATION.sub(equation, text)
     text = EXERCISE.sub(lambda match: f"**{known[match[3]].spoken}. {match[2]}**\n", text)
+    text = TABLE.sub(lambda m: f"**{known[m[3]].spoken}.** {m[2]}\n\n{m[4]}", text)
     text = SOLUTION.sub(lambda match: f"**Solution of {known[match[2]].spoken}**\n", text)
     return referred(END.sub("\n", text), known).strip("\n")
 

@@ -1,8 +1,9 @@
-"""Slides: one for every figure of the book, with the question before it and what came of it.
+"""Slides: one for every figure of the book, and one for every numbered formula.
 
-One HTML file a chapter, with the executed figures inside and the formulas that the text refers
-to below it; the sliders move. Opened in any browser, without a server or a network: the arrow
-keys turn the pages, and printing gives a PDF of a slide a page.
+One HTML file a chapter. A figure comes with the question before it, what came of it and the
+formulas that the text refers to; the sliders move. A formula comes with the words that lead to
+it: these are the steps of a derivation. Opened in any browser, without a server or a network: the
+arrow keys turn the pages, and printing gives a PDF of a slide a page.
 """
 
 from __future__ import annotations
@@ -52,6 +53,16 @@ class Slide:
     tell: str
 
 
+@dataclass(frozen=True)
+class Step:
+    """A numbered formula, the sentences that lead to it, and one that goes on from it."""
+
+    label: str
+    section: str
+    before: str
+    after: str
+
+
 def formulas(book: Path = BOOK) -> dict[str, str]:
     """Return the TeX of every numbered formula, by its label."""
     texts = (chapter.read_text() for chapter in chapters(book))
@@ -59,7 +70,11 @@ def formulas(book: Path = BOOK) -> dict[str, str]:
 
 
 def paragraphs(source: str) -> Iterator[str]:
-    """Yield headings and paragraphs of a text cell; what is fenced, listed or a table is not."""
+    """Yield headings, paragraphs and the labels of formulas of a text cell.
+
+    What else is fenced, listed or a table is left out.
+    """
+    source = FORMULA.sub(lambda match: f"\n{match[2]}\n" if match[2] else "", source)
     for block in re.split(r"\n{2,}", FENCED.sub("", without_terms(source))):
         lines = [line for line in block.strip().splitlines() if not line.startswith("(sec-")]
         text = " ".join(lines)
@@ -134,7 +149,7 @@ def figure_of(cell) -> tuple[str, str]:
 
 
 def events(notebook) -> Iterator[tuple]:
-    """Yield what a chapter holds outside of solutions: headings, questions, text and figures.
+    """Yield what a chapter holds outside of solutions, by kind and in order.
 
     Any other output is an event, too: it may be what a question was about.
     """
@@ -143,6 +158,9 @@ def events(notebook) -> Iterator[tuple]:
             for text in paragraphs(source):
                 if heading := re.fullmatch(r"#{1,6} (.+)", text):
                     yield "heading", heading[1]
+                    continue
+                if re.fullmatch(r"eq-\S+", text):
+                    yield "formula", text
                     continue
                 said, _, question = text.partition(ASK)
                 if said:
@@ -160,7 +178,12 @@ def events(notebook) -> Iterator[tuple]:
 
 
 def slides(notebook) -> list[Slide]:
-    """Return a slide for each figure of an executed chapter; those of solutions are left out.
+    """Return a slide for each figure of an executed chapter; those of solutions are left out."""
+    return [one for one in story(notebook) if isinstance(one, Slide)]
+
+
+def story(notebook) -> list[Slide | Step]:
+    """Return a slide for each figure and each numbered formula of an executed chapter, in order.
 
     What a figure shows is told by the paragraph after it or, where another subject begins there,
     by the one before. A question belongs to the next figure, unless the text goes on after
@@ -177,8 +200,15 @@ def slides(notebook) -> list[Slide]:
             answered = True
         elif kind == "text":
             before, ask = what, "" if answered else ask
+        elif kind == "formula":
+            led = every[place - 1][0] == "text"
+            goes = every[place + 1]
+            goes = goes[1] if goes[0] == "text" and goes[1][:1].islower() else ""
+            said = closing(before) if led else ""
+            found.append(Step(what, section, said, lead(goes, ROOM // 2) if goes else ""))
         elif kind == "figure":
-            after = next(one for one in every[place + 1 :] if one[0] != "output")
+            passed = ("output", "formula")
+            after = next(one for one in every[place + 1 :] if one[0] not in passed)
             follows = after[0] == "text" and not after[1].startswith("**")
             tell = lead(after[1]) if follows else closing(before) if before else ""
             alt, number = rest
@@ -193,7 +223,7 @@ def admonition(source: str, title: str) -> str:
     return " ".join(match[1].split()) if match else ""
 
 
-def in_html(text: str, known: dict[str, str]) -> str:
+def in_html(text: str, known: dict[str, str], below: bool = True) -> str:
     """Return a text of the book as HTML, with the formulas that it refers to below it."""
     named: list[str] = []
 
@@ -210,10 +240,13 @@ def in_html(text: str, known: dict[str, str]) -> str:
     text = numbering.referred(text, numbers())
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     written = markdown().render(text)
-    for label in named:
-        tex = rf"{known[label]} \tag{{{numbers()[label]}}}"
-        written += rf'<div class="formula">\[{escape(tex)}\]</div>'
-    return written
+    return written + "".join(displayed(label, known[label]) for label in named if below)
+
+
+def displayed(label: str, tex: str) -> str:
+    """Return a formula with its number as HTML."""
+    tex = rf"{tex} \tag{{{numbers()[label]}}}"
+    return rf'<div class="formula">\[{escape(tex)}\]</div>'
 
 
 def authors(key: str) -> str:
@@ -260,8 +293,15 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
     sections = [
         page(heading, in_html(admonition(text, "Question and answer"), known), kind="title")
     ]
-    figures = slides(notebook)
-    for one in figures:
+    every = story(notebook)
+    for one in every:
+        if isinstance(one, Step) and one.label not in known:
+            continue  # not of the book
+        if isinstance(one, Step):
+            before, after = (in_html(text, known, below=False) for text in (one.before, one.after))
+            block = before + displayed(one.label, known[one.label]) + after
+            sections.append(page(f"<h2>{inline(one.section or title)}</h2>", block, kind="step"))
+            continue
         number = f" <small>{one.number}</small>" if one.number else ""
         head = f"<h2>{inline(one.section or title)}{number}</h2>"
         if one.ask:
@@ -276,7 +316,8 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
     )
     if learned:
         sections.append(page(f"<h2>{learned[1]}</h2>", in_html(learned[2], known), kind="learned"))
-    return filled(title=plain(title), body="".join(sections)), len(figures)
+    figures = sum(isinstance(one, Slide) for one in every)
+    return filled(title=plain(title), body="".join(sections)), figures
 
 
 def inline(text: str) -> str:

@@ -117,11 +117,13 @@ def test_notebooks_carry_the_numbers_of_the_book(toy):
     text = (
         "By [](eq-x) and {numref}`ex-do`:\n\n$$\ny\n$$ (eq-y)\n\n$$\nfree\n$$\n\n"
         "```{exercise-start} Do it\n:label: ex-do\n```\n*By hand.* It.\n```{exercise-end}\n```\n\n"
+        "```{table} Two numbers.\n:name: tab-two\n\n| a |\n| - |\n```\n\n"
         "````{solution-start} ex-do\n:class: dropdown\n````\nDone.\n\n````{solution-end}\n````\n"
     )
     assert numbering.plain(text, known) == (
         "By (2.1) and Exercise 2.1:\n\n$$\ny\n\\tag{2.2}\n$$\n\n$$\nfree\n$$\n\n"
-        "**Exercise 2.1. Do it**\n\n*By hand.* It.\n\n"
+        "**Exercise 2.1. Do it**\n\n*By hand.* It.\n\n**Table 2.1.** Two numbers.\n\n"
+        "| a |\n| - |\n\n"
         "**Solution of Exercise 2.1**\n\nDone."
     )
     cells = list(numbering.captioned(jupytext.reads(TWO, "md:myst").cells, known))

@@ -125,8 +125,11 @@ def test_slides_of_a_toy(toy):
 def test_deck_of_a_toy(toy):
     html = deck(toy)
     pages = re.findall(r'<section class="(\w+)">(.*?)</section>', html, re.DOTALL)
-    assert [kind for kind, _ in pages] == ["title", "ask", "shown", "shown", "learned"]
-    title, ask, shown, moved, learned = (text for _, text in pages)
+    kinds = ["title", "step", "ask", "shown", "shown", "learned"]
+    assert [kind for kind, _ in pages] == kinds
+    title, step, ask, shown, moved, learned = (text for _, text in pages)
+    assert "Text between two formulas." in step
+    assert r"\[\phi=\ln Z&lt;1 \tag{1.3}\]" in step
     assert "<h1>1. A toy</h1>" in title
     assert r"\(N=1\)" in title
     assert r"at <span" in ask
@@ -226,6 +229,16 @@ def written(toy, tmp_path) -> str:
     chapter, notebook = toy
     slides.write({chapter: notebook}, tmp_path / "slides")
     return (tmp_path / "slides" / "01_toy.html").as_uri()
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_every_numbered_formula_is_a_step(chapter):
+    """With words that lead to most of them; those inside of solutions are none."""
+    steps = [one for one in slides.story(jupytext.read(chapter)) if isinstance(one, slides.Step)]
+    labels = [one for one, number in numbering.numbers().items() if number.kind == "equation"]
+    mine = [one for one in labels if f"$$ ({one})" in chapter.read_text()]
+    assert [one.label for one in steps] == mine
+    assert sum(bool(one.before) for one in steps) > 0.7 * len(steps)
 
 
 def test_contents_list_the_decks(toy, tmp_path):
