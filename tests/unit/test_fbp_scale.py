@@ -24,7 +24,7 @@ def calls(monkeypatch):
 @pytest.mark.parametrize("units", [3, 9])
 def test_reach_is_that_of_ten_replicas_with_expanded_messages(calls, units):
     point, settings = {"units": units, "alpha": 1.0}, fbp_reach.SETTINGS | {"N": 99}
-    found = fbp_reach.sample(settings, point, np.random.SeedSequence(1))
+    found = fbp_reach.EXPERIMENT.sample(settings, point, np.random.SeedSequence(1))
     (given,) = calls
     assert given["xi"].shape == (99, 99)
     assert isinstance(given["weights"], Spherical)

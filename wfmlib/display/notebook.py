@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import textwrap
+import warnings
 from functools import partial
 from importlib.util import find_spec
 
@@ -13,7 +15,8 @@ def figures() -> None:
     """Set the book's style, and vector output that is the same at every run.
 
     Figures come as SVG for pages and PDF for print, without the dates and random names that
-    would make equal figures differ. Outside of a notebook only the style is set.
+    would make equal figures differ. Outside of a notebook only the style is set. In a notebook the
+    package's warnings print as text: a page holds no stderr.
     """
     import matplotlib.pyplot as plt
 
@@ -37,7 +40,21 @@ def figures() -> None:
         formatters = shell.display_formatter.formatters
         formatters["image/svg+xml"].for_type(Figure, svg)
         formatters["application/pdf"].for_type(Figure, pdf)
+        if warnings.showwarning is not _show_as_text:
+            _OTHERS.append(warnings.showwarning)
+            warnings.showwarning = _show_as_text
     plt.style.use("wfmlib.wfm")
+
+
+_OTHERS = []  # what shows the warnings of other packages
+
+
+def _show_as_text(message, category, filename, lineno, file=None, line=None):
+    """Print a warning of this package; leave others to what showed them before."""
+    if category.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        print(textwrap.fill(f"{category.__name__}: {message}", 84))
+    else:
+        _OTHERS[-1](message, category, filename, lineno, file, line)
 
 
 def progress(iterable, description: str = ""):

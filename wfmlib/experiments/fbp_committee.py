@@ -7,7 +7,7 @@ with the latter.
 from __future__ import annotations
 
 from wfmlib.experiments.experiment import Experiment, Scale
-from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, focus, outcome
+from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, success
 
 SETTINGS = {
     "N": 999,
@@ -18,14 +18,6 @@ SETTINGS = {
     "tolerance": 1e-4,
     "stop_at_solution": True,
 }
-
-
-def sample(settings, point, seed):
-    """Return how one run ended, stopped at the first step with a solution."""
-    stop = settings["stop_at_solution"]
-    *_, found = focus(settings, point["alpha"], seed, form=point["form"], stop_at_solution=stop)
-    return outcome(found)
-
 
 EXPERIMENT = Experiment(
     name="fbp-committee",
@@ -46,7 +38,7 @@ EXPERIMENT = Experiment(
     },
     variables=OUTCOME,
     axes={"alpha": AXES["alpha"]},
-    sample=sample,
+    sample=success,
     agreement=AGREEMENT,
     seed=2019,
     paired=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wfmlib.experiments.experiment import Axis, Experiment, Scale
-from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, focus, outcome
+from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, success
 
 SETTINGS = {
     "units": 1,
@@ -14,19 +14,6 @@ SETTINGS = {
     "form": "expanded",
     "stop_at_solution": True,
 }
-
-
-def sample(settings, point, seed):
-    """Return how one run ended, stopped at the first step with a solution."""
-    *_, found = focus(
-        settings | {"N": point["N"]},
-        point["alpha"],
-        seed,
-        form=settings["form"],
-        stop_at_solution=settings["stop_at_solution"],
-    )
-    return outcome(found)
-
 
 EXPERIMENT = Experiment(
     name="fbp-perceptron-success",
@@ -47,7 +34,7 @@ EXPERIMENT = Experiment(
     },
     variables=OUTCOME,
     axes={"alpha": AXES["alpha"], "N": Axis("1", "number of weights")},
-    sample=sample,
+    sample=success,
     agreement=AGREEMENT,
     seed=2022,
 )

@@ -7,7 +7,7 @@ The cheaper, expanded messages, at loads up to one at which no run is solved. Wi
 from __future__ import annotations
 
 from wfmlib.experiments.experiment import Axis, Experiment, Scale
-from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, focus, outcome
+from wfmlib.experiments.focusing import AGREEMENT, AXES, OUTCOME, success
 
 SETTINGS = {
     "N": 999,
@@ -18,19 +18,6 @@ SETTINGS = {
     "tolerance": 1e-4,
     "stop_at_solution": True,
 }
-
-
-def sample(settings, point, seed):
-    """Return how one run ended."""
-    *_, found = focus(
-        settings | {"units": point["units"]},
-        point["alpha"],
-        seed,
-        form=settings["form"],
-        stop_at_solution=settings["stop_at_solution"],
-    )
-    return outcome(found)
-
 
 EXPERIMENT = Experiment(
     name="fbp-reach",
@@ -51,7 +38,7 @@ EXPERIMENT = Experiment(
     },
     variables=OUTCOME,
     axes={"alpha": AXES["alpha"], "units": Axis("1", "hidden units K")},
-    sample=sample,
+    sample=success,
     agreement=AGREEMENT,
     seed=2024,
     paired=True,

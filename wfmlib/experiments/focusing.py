@@ -82,6 +82,17 @@ def outcome(found):
     }
 
 
+def success(settings, point, seed):
+    """Return how one run ended; a point of the grid says what varies of the settings.
+
+    The `sample` of experiments that ask how far in load, size or units focusing goes.
+    """
+    chosen = settings | point
+    stop = chosen["stop_at_solution"]
+    *_, found = focus(chosen, chosen["alpha"], seed, form=chosen["form"], stop_at_solution=stop)
+    return outcome(found)
+
+
 def curve(settings, weights, xi, sigma):
     """Return the local entropy around weights, as the variables of `CURVE`."""
     around = landscape.local_entropy(weights, xi, sigma, couplings=settings["coupling"])

@@ -8,8 +8,10 @@ from functools import lru_cache
 import numpy as np
 from scipy import ndimage
 
+from wfmlib import landscape
 from wfmlib.datasets.binarise import binarise, draw, dress_coat, shuffle_pixels
 from wfmlib.experiments import committee_algorithms
+from wfmlib.experiments.focusing import CURVE, no_curve
 from wfmlib.learning.schedules import FAST_IMAGES, SLOW_IMAGES
 
 DATA = ("original", "shuffled")
@@ -87,6 +89,33 @@ def ended(found):
     if found is None:
         return {"errors": -1, "converged": False, "epochs": -1}
     return {"errors": found.errors, "converged": found.converged, "epochs": found.epochs}
+
+
+def around(settings, found, xi, sigma, names=()):
+    """Return the local entropy around a solution, and what else is named of how it was measured.
+
+    NaN where there is no solution, and 0 for a number of sweeps.
+    """
+    if found is None or found.errors > 0:
+        count = len(settings["coupling"])
+        measured = no_curve(settings) | {
+            name: np.zeros(count, dtype=int) if name == "sweeps" else np.full(count, np.nan)
+            for name in names
+        }
+    else:
+        curve = landscape.local_entropy(
+            found.weights,
+            xi,
+            sigma,
+            couplings=settings["coupling"],
+            tree=False,
+            form=settings["form"],
+            damping=settings["damping"],
+            tolerance=settings["tolerance"],
+            max_sweeps=settings["max_sweeps"],
+        )
+        measured = {name: curve[name].values for name in (*CURVE, *names)}
+    return {f"around_{name}" if name in CURVE else name: measured[name] for name in measured}
 
 
 def synthetic(images, seed):

@@ -20,8 +20,8 @@ from wfmlib.datasets.images import FASHION_MNIST_CLASSES
 from wfmlib.experiments import committee_algorithms
 from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
-from wfmlib.experiments.focusing import AXES, CURVE, no_curve
-from wfmlib.experiments.image_task import ALGORITHMS, RECIPES, synthetic
+from wfmlib.experiments.focusing import AXES, CURVE
+from wfmlib.experiments.image_task import ALGORITHMS, RECIPES, around, synthetic
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers on the training patterns", ("run",), "int32"),
@@ -64,9 +64,9 @@ def sample(settings, point, seed):
     rows = [_measured(settings, found, (xi, sigma), unseen, test) for found in runs]
     solved = [k for k, one in enumerate(runs) if one is not None and one.errors == 0]
     first = solved[0] if solved else -1
-    around = _around(settings, runs[first] if solved else None, xi, sigma)
     measured = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return measured | around | {"around_run": first}
+    volumes = around(settings, runs[first] if solved else None, xi, sigma)
+    return measured | volumes | {"around_run": first}
 
 
 def _solve(settings, algorithm, xi, sigma, seed):
@@ -108,26 +108,6 @@ def _measured(settings, found, train, unseen, test):
             ]
         ),
     }
-
-
-def _around(settings, found, xi, sigma):
-    """Return the local entropy around a solution, if there is one."""
-    if found is None:
-        around = no_curve(settings)
-    else:
-        curve = landscape.local_entropy(
-            found.weights,
-            xi,
-            sigma,
-            couplings=settings["coupling"],
-            tree=False,
-            form=settings["form"],
-            damping=settings["damping"],
-            tolerance=settings["tolerance"],
-            max_sweeps=settings["max_sweeps"],
-        )
-        around = {name: curve[name].values for name in CURVE}
-    return {f"around_{name}": values for name, values in around.items()}
 
 
 # ------------------------------------------------------------------------------------------------

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import landscape
 from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
-from wfmlib.experiments.focusing import AXES, CURVE, no_curve
-from wfmlib.experiments.image_task import ALGORITHMS, DATA, QUICK, SEED, SETTINGS, ended, solve
+from wfmlib.experiments.focusing import AXES, CURVE
+from wfmlib.experiments.image_task import (
+    ALGORITHMS,
+    DATA,
+    QUICK,
+    SEED,
+    SETTINGS,
+    around,
+    ended,
+    solve,
+)
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the weights", dtype="int32"),
@@ -29,30 +37,7 @@ COUPLINGS = tuple(np.geomspace(0.03, 1000.0, 24).round(6).tolist())
 def sample(settings, point, seed):
     """Return what one algorithm found, and the local entropy around it."""
     (xi, sigma, *_), found, _ = solve(settings, point, seed)
-    if found is None or found.errors > 0:
-        none = np.zeros(len(settings["coupling"]), dtype=int)
-        around = no_curve(settings)
-        return (
-            ended(found)
-            | {f"around_{name}": values for name, values in around.items()}
-            | {"sweeps": none, "residual": np.full(len(none), np.nan)}
-        )
-    around = landscape.local_entropy(
-        found.weights,
-        xi,
-        sigma,
-        couplings=settings["coupling"],
-        tree=False,
-        form=settings["form"],
-        damping=settings["damping"],
-        tolerance=settings["tolerance"],
-        max_sweeps=settings["max_sweeps"],
-    )
-    return (
-        ended(found)
-        | {f"around_{name}": around[name].values for name in CURVE}
-        | {name: around[name].values for name in ("sweeps", "residual")}
-    )
+    return ended(found) | around(settings, found, xi, sigma, ("sweeps", "residual"))
 
 
 GRID = {"data": DATA, "algorithm": ALGORITHMS}

@@ -353,7 +353,8 @@ def _work(task):
     code = digest.of(task.experiment, task.scale)
     start = time.perf_counter()
     try:
-        with _one_thread():
+        with _one_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a run without a solution is data here
             values = task.compute()
     except Exception as error:
         if isinstance(error, SystemError):  # a kernel ran: the import costs nothing

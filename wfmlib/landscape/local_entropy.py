@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import xarray
@@ -20,6 +21,7 @@ from wfmlib.learning.belief_propagation import (
     prepare,
 )
 from wfmlib.learning.protocols import atanh_steps
+from wfmlib.learning.solution import NotSettled
 from wfmlib.solvers import NotConverged
 from wfmlib.theory.weights import Binary, Spherical
 
@@ -76,7 +78,7 @@ def local_entropy(
         ``|w - reference|^2 / 2 N`` on the sphere), `local_entropy` (nats per weight), `excess`
         (local entropy minus that of all weights at this distance), `converged`, `sweeps`,
         `residual`. Where messages have not settled, or were not numbers, `converged` is False and
-        distance and entropies are NaN.
+        distance and entropies are NaN; a warning, `learning.NotSettled`, says at how many.
 
     Raises
     ------
@@ -109,6 +111,14 @@ def local_entropy(
         _point(engine, reference, coupling, damping, tolerance, max_sweeps)
         for coupling in tqdm(couplings, unit="coupling", disable=not progress, delay=PATIENCE)
     ]
+    lost = sum(not converged for _, _, converged, *_ in rows)
+    if lost:
+        warnings.warn(
+            f"local_entropy ended with messages that did NOT SETTLE at {lost} of {len(rows)} "
+            "couplings: NaN there. Try damping=0.5 or more max_sweeps.",
+            NotSettled,
+            stacklevel=2,
+        )
     return _dataset(couplings, rows, kind)
 
 

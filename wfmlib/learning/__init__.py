@@ -19,7 +19,7 @@ from wfmlib.learning.protocols import atanh_steps, exponential, pseudo_reinforce
 from wfmlib.learning.replica_counts import solution_clusters, surrounding_counts
 from wfmlib.learning.replicated_annealing import ReplicatedAnnealing, replicated_annealing
 from wfmlib.learning.schedules import Schedule
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import NoSolution, NotSettled, Solution
 
 __all__ = [
     "Annealing",
@@ -31,6 +31,8 @@ __all__ = [
     "FocusingBP",
     "LeastAction",
     "MessagePassing",
+    "NoSolution",
+    "NotSettled",
     "PackedPatterns",
     "ReplicatedAnnealing",
     "Schedule",

@@ -11,13 +11,13 @@ from wfmlib import _validate
 from wfmlib.learning.annealing_moves import metropolis, pulls, waiting
 from wfmlib.learning.annealing_state import Model
 from wfmlib.learning.enumeration import is_interrupt
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 
 PATIENCE = 2.0  # seconds until a bar shows
 RARE = 1 / 500  # share of accepted proposals below which waiting is faster (measured)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Annealing(Solution):
     """What annealing ended with.
 
@@ -35,6 +35,7 @@ class Annealing(Solution):
     energy: float
 
 
+@tells("more sweeps, a larger last beta, another seed, or fewer patterns")
 def simulated_annealing(
     xi,
     sigma,

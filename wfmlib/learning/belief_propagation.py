@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from wfmlib import _validate, networks
 from wfmlib.learning.messages import BinaryMessages, SphericalMessages
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.weights import Binary, Spherical
 
@@ -18,7 +18,7 @@ PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BeliefPropagation(Solution):
     """What message passing found; a `Solution` whose weights are the rounded marginals.
 
@@ -57,7 +57,18 @@ class BeliefPropagation(Solution):
         """How often all messages were renewed."""
         return self.epochs
 
+    @property
+    def ending(self):
+        """How the messages ended, in words: their aim is not a solution, but to settle."""
+        return settled(self)
 
+    @property
+    def warning(self):
+        """`NotSettled` where the messages did not settle."""
+        return None if self.converged else NotSettled
+
+
+@tells("more max_sweeps, damping=0.5, another seed, or fewer patterns")
 def belief_propagation(
     xi,
     sigma,

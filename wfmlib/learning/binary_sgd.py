@@ -37,7 +37,7 @@ from tqdm.auto import tqdm
 
 from wfmlib import _validate, portable
 from wfmlib.learning.belief_propagation import PATIENCE
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
 from wfmlib.portable import on_grid
 
@@ -46,7 +46,7 @@ ROWS = 1024  # patterns at a time where an epoch is recorded
 MOST = 1e6  # of eta, gamma and spread: single precision holds what they multiply
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BinarySGD(Solution):
     """What gradient descent with straight-through gradients found.
 
@@ -61,6 +61,7 @@ class BinarySGD(Solution):
         return int(self.history["errors"].min())
 
 
+@tells("more epochs, a smaller eta, wider layers, another seed, or fewer patterns")
 def binary_sgd(
     xi,
     sigma,

@@ -26,11 +26,11 @@ from wfmlib import _validate, networks
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.schedules import NAMED, Schedule
 from wfmlib.learning.soft_committee import LANES, descend, measure, normalise
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 from wfmlib.solvers import NotConverged, Report
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossEntropySGD(Solution):
     """What gradient descent found.
 
@@ -48,6 +48,7 @@ class CrossEntropySGD(Solution):
     schedule: Schedule
 
 
+@tells("more max_epochs, a slower schedule, another seed, or fewer patterns")
 def cross_entropy_sgd(
     xi, sigma, *, units, tree=True, schedule="fast", max_epochs=20_000, seed=0, progress=False
 ):

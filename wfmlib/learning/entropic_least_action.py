@@ -39,13 +39,13 @@ from wfmlib.learning._mini_batches import (
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.channel import exact
 from wfmlib.learning.least_action import choose, present, workspace
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 from wfmlib.portable import on_grid
 
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EntropicLeastAction(Solution):
     """Where the replicas have met.
 
@@ -65,6 +65,7 @@ class EntropicLeastAction(Solution):
     replicas: np.ndarray
 
 
+@tells("more max_epochs, more replicas, a smaller growth or eta, another seed, or fewer patterns")
 def entropic_least_action(
     xi,
     sigma,

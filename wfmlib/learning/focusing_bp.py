@@ -16,11 +16,11 @@ from wfmlib.learning.belief_propagation import (
     rounded,
 )
 from wfmlib.learning.protocols import atanh_steps, exponential
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 from wfmlib.theory.weights import Binary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FocusingBP(Solution):
     """What focusing found.
 
@@ -37,7 +37,17 @@ class FocusingBP(Solution):
 
     messages: dict
 
+    @property
+    def ending(self):
+        """How focusing ended, in words; where it found nothing, also how the messages did."""
+        steps = len(self.history["settled"])
+        lost = steps - np.count_nonzero(self.history["settled"])
+        if self.errors == 0 or lost == 0:
+            return super().ending
+        return f"{super().ending} (messages did not settle in {lost} of {steps} steps)"
 
+
+@tells("a protocol with more steps, more max_sweeps, another seed, or fewer patterns")
 def focusing_bp(
     xi,
     sigma,

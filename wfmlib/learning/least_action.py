@@ -45,10 +45,10 @@ from wfmlib.learning._mini_batches import (
 )
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.channel import exact, fast
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LeastAction(Solution):
     """What least action learning found.
 
@@ -59,6 +59,7 @@ class LeastAction(Solution):
     """
 
 
+@tells("more max_epochs, a smaller eta, another seed, or fewer patterns")
 def least_action(
     xi,
     sigma,

@@ -33,7 +33,7 @@ from tqdm.auto import tqdm
 
 from wfmlib import _validate, gaussian
 from wfmlib.learning.packed_patterns import PackedPatterns
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.weights import Binary, Spherical
 
@@ -88,7 +88,18 @@ class MessagePassing(Solution):
         """How often all messages were renewed."""
         return self.epochs
 
+    @property
+    def ending(self):
+        """How the messages ended, in words: their aim is not a solution, but to settle."""
+        return settled(self)
 
+    @property
+    def warning(self):
+        """`NotSettled` where the messages did not settle."""
+        return None if self.converged else NotSettled
+
+
+@tells("more max_sweeps, damping=0.5, or fewer patterns")
 def approximate_message_passing(
     xi,
     sigma=None,

@@ -11,13 +11,13 @@ from wfmlib import _validate
 from wfmlib.learning.annealing import PATIENCE, move, schedule, shares
 from wfmlib.learning.annealing_moves import pulls
 from wfmlib.learning.annealing_state import Model
-from wfmlib.learning.solution import Solution
+from wfmlib.learning.solution import Solution, tells
 
 STRONGEST = 100.0  # coupling: all replicas are then one
 WEAKEST = 0.01  # where feedback begins, and below which it does not go
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReplicatedAnnealing(Solution):
     """What annealing of attracting replicas ended with.
 
@@ -43,6 +43,7 @@ class ReplicatedAnnealing(Solution):
     overlap: float
 
 
+@tells("more sweeps, a smaller overlap, another seed, or fewer patterns")
 def replicated_annealing(
     xi,
     sigma,

@@ -1,15 +1,27 @@
-"""What an algorithm returns."""
+"""What an algorithm returns, and what it says where it found nothing."""
 
 from __future__ import annotations
 
+import functools
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 
-@dataclass(frozen=True)
+class NoSolution(UserWarning):
+    """An algorithm ended with weights that are not a solution."""
+
+
+class NotSettled(UserWarning):
+    """Messages still changed when an algorithm stopped."""
+
+
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The weights that an algorithm ended with, and how it ended.
+
+    It prints as a few lines, the first of which says whether the weights are a solution.
 
     Attributes
     ----------
@@ -32,3 +44,54 @@ class Solution:
     converged: bool
     epochs: int
     history: dict
+
+    @property
+    def ending(self):
+        """How the algorithm ended, in words."""
+        if self.errors == 0:
+            return "a solution" + ("" if self.converged else ", short of the algorithm's own aim")
+        wrong = "1 pattern is" if self.errors == 1 else f"{self.errors} patterns are"
+        return f"NO SOLUTION, {wrong} answered wrongly"
+
+    @property
+    def warning(self):
+        """What kind of warning the ending calls for, None where all is well."""
+        return NoSolution if self.errors else None
+
+    def __repr__(self):
+        layers = self.weights if isinstance(self.weights, list) else [self.weights]
+        shapes = ", ".join(f"{one.shape} {one.dtype}" for one in layers)
+        return (
+            f"{type(self).__name__}: {self.ending}\n"
+            f"  weights: {shapes}\n"
+            f"  errors: {self.errors}, converged: {self.converged}, epochs: {self.epochs}\n"
+            f"  history: {', '.join(self.history)}"
+        )
+
+
+def settled(found):
+    """Say in words how the messages of a `Solution` with a ``residual`` ended."""
+    sweeps = "1 sweep" if found.epochs == 1 else f"{found.epochs} sweeps"
+    if found.converged:
+        return f"messages that settled in {sweeps}"
+    return f"messages that did NOT SETTLE in {sweeps} (residual {found.residual:.2g})"
+
+
+def tells(advice):
+    """Return a decorator: an algorithm that ends badly warns, in words that say what to try.
+
+    Python shows the same warning once for each place from which the algorithm is called.
+    """
+
+    def decorate(algorithm):
+        @functools.wraps(algorithm)
+        def run(*arguments, **options):
+            found = algorithm(*arguments, **options)
+            if found.warning:
+                told = f"{algorithm.__name__} ended with {found.ending}. Try {advice}."
+                warnings.warn(told, found.warning, stacklevel=2)
+            return found
+
+        return run
+
+    return decorate
