@@ -220,35 +220,42 @@ def continuation(solve, values, start, *, failed="raise"):
     start : object
         What `solve` is given at the first value.
     failed : {"raise", "nan"}
-        What to do where `solve` raises `NotConverged`: let it pass, or leave NaN there and go on
-        from the last good state.
+        What to do where `solve` raises `NotConverged`, or a ValueError as the value is out of
+        range: let it pass, or leave NaN there and go on from the last good state.
 
     Returns
     -------
     states : ndarray, shape (len(values), ...)
         NaN where not converged.
     converged : ndarray of bool, shape (len(values),)
+    reasons : ndarray of str, shape (len(values),)
+        Why there is NaN; empty where converged.
 
     Raises
     ------
     NotConverged
         Where `solve` does, unless `failed` is ``"nan"``.
     TypeError, ValueError
-        If `solve` is not a function, or `failed` neither of the two.
+        If `solve` is not a function, `failed` neither of the two, or every value out of range.
     """
     _validate.function("solve", solve)
     _validate.choice("failed", failed, ("raise", "nan"))
-    states = []
+    states, errors = [], []
     for value in values:
         try:
             start = solve(value, start)
             states.append(np.asarray(start, dtype=float))
-        except NotConverged:
+            errors.append(None)
+        except (NotConverged, ValueError) as error:
             if failed == "raise":
                 raise
             states.append(None)
+            errors.append(error)
+    if errors and all(isinstance(error, ValueError) for error in errors):
+        raise errors[0]
     converged = np.array([state is not None for state in states], dtype=bool)
     shape = next((state.shape for state in states if state is not None), ())
     missing = np.full(shape, np.nan)
     rows = [missing if state is None else state for state in states]
-    return np.array(rows, dtype=float).reshape(len(rows), *shape), converged
+    reasons = np.array(["" if error is None else str(error) for error in errors], dtype=str)
+    return np.array(rows, dtype=float).reshape(len(rows), *shape), converged, reasons

@@ -136,18 +136,36 @@ def test_each_solution_is_the_start_of_the_next():
         starts.append(start)
         return square_root(value, start)
 
-    states, converged = continuation(solve, [1.0, 4.0, 9.0], 0.7)
+    states, converged, reasons = continuation(solve, [1.0, 4.0, 9.0], 0.7)
     np.testing.assert_allclose(states, [1.0, 2.0, 3.0], rtol=1e-15)
     assert converged.tolist() == [True, True, True]
+    assert reasons.tolist() == ["", "", ""]
     np.testing.assert_allclose(starts, [0.7, 1.0, 2.0], rtol=1e-15)
 
 
 def test_a_failed_point_raises_or_leaves_nan_and_a_flag():
     with pytest.raises(NotConverged, match="negative"):
         continuation(square_root, [4.0, -1.0, 9.0], 1.0)
-    states, converged = continuation(square_root, [4.0, -1.0, 9.0], 1.0, failed="nan")
+    states, converged, reasons = continuation(square_root, [4.0, -1.0, 9.0], 1.0, failed="nan")
     np.testing.assert_allclose(states, [2.0, np.nan, 3.0], rtol=1e-15)
     assert converged.tolist() == [True, False, True]
+    assert [bool(reason) for reason in reasons] == [False, True, False]
+    assert "negative" in reasons[1]
+
+
+def test_a_value_out_of_range_is_a_failed_point_unless_all_are():
+    def half(value, start):
+        if value > 1.0:
+            raise ValueError(f"value must be at most 1, got {value}")
+        return value / 2
+
+    states, _, reasons = continuation(half, [1.0, 2.0], 0.0, failed="nan")
+    np.testing.assert_array_equal(states, [0.5, np.nan])
+    assert reasons.tolist() == ["", "value must be at most 1, got 2.0"]
+    with pytest.raises(ValueError, match="at most 1, got 3"):
+        continuation(half, [3.0, 2.0], 0.0, failed="nan")
+    with pytest.raises(ValueError, match="at most 1, got 2"):
+        continuation(half, [1.0, 2.0], 0.0)
 
 
 def test_states_may_be_arrays_and_a_sweep_may_fail_throughout():
@@ -155,9 +173,9 @@ def test_states_may_be_arrays_and_a_sweep_may_fail_throughout():
         root = square_root(value, start[0])
         return [root, -root]
 
-    states, _ = continuation(pair, [4.0, -1.0], [1.0, 0.0], failed="nan")
+    states, *_ = continuation(pair, [4.0, -1.0], [1.0, 0.0], failed="nan")
     np.testing.assert_allclose(states, [[2.0, -2.0], [np.nan, np.nan]], rtol=1e-15)
-    states, converged = continuation(square_root, [-1.0, -2.0], 1.0, failed="nan")
+    states, converged, _ = continuation(square_root, [-1.0, -2.0], 1.0, failed="nan")
     assert np.all(np.isnan(states))
     assert not np.any(converged)
     assert continuation(square_root, [], 1.0)[0].shape == (0,)

@@ -206,6 +206,8 @@ class Curve:
         `bound` have a meaning.
     converged : ndarray of bool
         Whether there is one.
+    reason : ndarray of str
+        Why there is none; empty where there is one.
     """
 
     distance: np.ndarray
@@ -216,6 +218,7 @@ class Curve:
     t0: np.ndarray
     replicon: np.ndarray
     converged: np.ndarray
+    reason: np.ndarray
 
     @property
     def normalised(self):
@@ -244,13 +247,13 @@ def curve(
     Returns
     -------
     Curve
-        Arrays of the shape of `distance`, with NaN and ``converged = False`` where there is no
-        saddle point.
+        Arrays of the shape of `distance`, with NaN, ``converged = False`` and a reason where there
+        is no saddle point or a distance is out of range.
 
     Raises
     ------
     TypeError, ValueError
-        As `solve`.
+        As `solve`, but for distances: only if all are out of range.
 
     Notes
     -----
@@ -264,23 +267,31 @@ def curve(
 def along(distance, case):
     """Return the `Curve` of surroundings that are set up already."""
     weights = case.axes[0]
-    distances = checked_distances(distance)
+    distances = _validate.reals("distance", distance)
     order = np.argsort(-distances, axis=None)
-    order = order[distances.flat[order] > 0.0]
+    order = order[distances.flat[order] != 0.0]
     path = distances.flat[order]
-    states, reached = continuation(case.follow(), path, case.start, failed="nan")
-    columns = {f.name: np.full(distances.size, np.nan) for f in fields(Curve)[:-1]}
-    converged = np.ones(distances.size, dtype=bool)
-    converged[order] = reached
+    follow = case.follow()
+
+    def next_point(one, start):
+        checked_distances(one)
+        return follow(one, start)
+
+    states, reached, why = continuation(next_point, path, case.start, failed="nan")
+    columns = {f.name: np.full(distances.size, np.nan) for f in fields(Curve)[:-2]}
+    converged, reason = np.ones(distances.size, dtype=bool), np.zeros(distances.size, why.dtype)
+    converged[order], reason[order] = reached, why
     columns["distance"][:] = distances.flat
-    columns["bound"][:] = weights.bound(distances).flat
+    inside = (distances.ravel() >= 0.0) & (distances.ravel() <= 0.5)
+    columns["bound"][inside] = weights.bound(distances.ravel()[inside])
     columns["local_entropy"][distances.flat == 0.0] = case.at_reference
     for place, d, state, found in zip(order, path, states, reached, strict=True):
         if found:
             for name, value in _observables(case.at(d, state)).items():
                 columns[name][place] = value
     shaped = {name: column.reshape(distances.shape) for name, column in columns.items()}
-    return Curve(converged=converged.reshape(distances.shape), **shaped)
+    flags = {"converged": converged, "reason": reason}
+    return Curve(**shaped, **{name: one.reshape(distances.shape) for name, one in flags.items()})
 
 
 def local_entropy(
@@ -333,7 +344,8 @@ def heights(distance, case):
         largest = np.max(found.distance[~found.converged])
         warnings.warn(
             f"no replica-symmetric saddle point at {np.sum(~found.converged)} of "
-            f"{found.distance.size} distances, the largest {largest:.6g}: NaN there",
+            f"{found.distance.size} distances, the largest {largest:.6g}: NaN there. There, "
+            f"{found.reason[found.distance == largest][0]}",
             RuntimeWarning,
             stacklevel=3,
         )

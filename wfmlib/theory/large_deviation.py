@@ -239,6 +239,8 @@ class Curve:
         NaN also where that of a `Point` is None.
     converged : ndarray of bool
         Whether there is a saddle point.
+    reason : ndarray of str
+        Why there is none; empty where there is one.
     """
 
     overlap: np.ndarray
@@ -251,6 +253,7 @@ class Curve:
     entropy_slope: np.ndarray
     complexity: np.ndarray
     converged: np.ndarray
+    reason: np.ndarray
 
 
 def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0):
@@ -266,38 +269,38 @@ def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     Returns
     -------
     Curve
-        Arrays of the shape of `overlap`, with NaN and ``converged = False`` where there is no
-        saddle point.
+        Arrays of the shape of `overlap`, with NaN, ``converged = False`` and a reason where there
+        is no saddle point or an overlap is out of range.
 
     Raises
     ------
     TypeError, ValueError
-        As `solve`.
+        As `solve`, but for overlaps: only if all are out of range.
     """
     axes = _checked(weights, activation, margin)
     overlaps = _validate.reals("overlap", overlap)
-    for one in overlaps.flat:
-        _checked_overlap(float(one))
     alpha, replicas = checked_load(alpha, LEAST_LOAD), _checked_replicas(replicas, activation)
     order = np.argsort(-overlaps, axis=None)
-    names = [f.name for f in fields(Curve)[:-1]]
+    names = [f.name for f in fields(Curve)[:-2]]
 
     def follow(place, before):
         start = None if before is None or math.isnan(before[-1]) else before[-1]
-        point, place = _point(float(place), alpha, replicas, axes, start)
+        point, place = _point(_checked_overlap(float(place)), alpha, replicas, axes, start)
         values = [getattr(point, name) for name in names]
         row = [math.nan if value is None else value for value in [*values, place]]
         return np.array(row, dtype=float)
 
-    rows, reached = continuation(follow, overlaps.flat[order], None, failed="nan")
+    rows, reached, why = continuation(follow, overlaps.flat[order], None, failed="nan")
     table = np.full((overlaps.size, len(names)), math.nan)
     converged = np.zeros(overlaps.size, dtype=bool)
     if reached.any():
         table[order] = rows[:, :-1]
-    converged[order] = reached
+    reason = np.zeros(overlaps.size, dtype=why.dtype)
+    converged[order], reason[order] = reached, why
     table[:, 0] = overlaps.flat
     columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(names)}
-    return Curve(converged=converged.reshape(overlaps.shape), **columns)
+    flags = {"converged": converged, "reason": reason}
+    return Curve(**columns, **{name: one.reshape(overlaps.shape) for name, one in flags.items()})
 
 
 def local_entropy(
@@ -366,7 +369,8 @@ def _column(name, overlap, alpha, weights, activation, replicas, margin):
         largest = np.max(found.overlap[~found.converged])
         warnings.warn(
             f"no saddle point at {np.sum(~found.converged)} of {found.overlap.size} overlaps, "
-            f"the largest {largest:.6g}: NaN there",
+            f"the largest {largest:.6g}: NaN there. There, "
+            f"{found.reason[found.overlap == largest][0]}",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -303,6 +303,8 @@ class Curve:
         As in `SaddlePoint`; NaN where there is no saddle point.
     converged : ndarray of bool
         Whether there is one.
+    reason : ndarray of str
+        Why there is none; empty where there is one.
     """
 
     alpha: np.ndarray
@@ -314,6 +316,7 @@ class Curve:
     replicon: np.ndarray
     margin_density: np.ndarray
     converged: np.ndarray
+    reason: np.ndarray
 
 
 def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
@@ -329,29 +332,34 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
     Returns
     -------
     Curve
-        Arrays of the broadcast shape, with NaN and ``converged = False`` past the last saddle
-        point.
+        Arrays of the broadcast shape, with NaN, ``converged = False`` and a reason past the last
+        saddle point and where a load or margin is out of range.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError
         As `solve`.
+    ValueError
+        If every load or margin is out of range, or shapes do not fit.
     """
     alphas, margins = _validate.broadcast(alpha=alpha, margin=margin)
-    points = [
-        (checked_load(a), checked(weights, activation, checked_margin(m)))
-        for a, m in zip(alphas.ravel().tolist(), margins.ravel().tolist(), strict=True)
-    ]
-    # no saddle point needs its neighbour as a start: only the book of failures is kept here
-    found, converged = continuation(lambda point, _: _q_hat(*point)[0], points, None, failed="nan")
-    names = [f.name for f in fields(Curve)][2:-1]
-    columns = {name: np.full(len(points), np.nan) for name in names}
-    for i in np.flatnonzero(converged):
-        for name, value in _order_parameters(Stationary(found[i], *points[i][1])).items():
-            columns[name][i] = value
+    points = list(zip(alphas.ravel().tolist(), margins.ravel().tolist(), strict=True))
+    names = [f.name for f in fields(Curve)][2:-2]
+    values = np.full((len(points), len(names)), np.nan)
+
+    def solved(i, _):  # no saddle point needs its neighbour as a start
+        load, margin = points[i]
+        load, axes = checked_load(load), checked(weights, activation, checked_margin(margin))
+        found = _order_parameters(Stationary(_q_hat(load, axes)[0], *axes))
+        values[i] = [found[name] for name in names]
+        return values[i]
+
+    _, converged, reasons = continuation(solved, range(len(points)), None, failed="nan")
+    columns = dict(zip(names, values.T, strict=True))
     return Curve(
         alpha=alphas.copy(),
         margin=margins.copy(),
         converged=converged.reshape(alphas.shape),
+        reason=reasons.reshape(alphas.shape),
         **{name: column.reshape(alphas.shape) for name, column in columns.items()},
     )
