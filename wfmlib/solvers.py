@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
+from tqdm.auto import tqdm
 
 from wfmlib import _validate
 
 __all__ = ["NotConverged", "Report", "continuation", "first_root", "fixed_point"]
+
+PATIENCE = 2.0  # seconds without a bar
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5
     raise NotConverged(Report(False, best, max_iterations, message), best_state)
 
 
-def continuation(solve, values, start, *, failed="raise"):
+def continuation(solve, values, start, *, failed="raise", progress=False):
     """Follow a solution along a parameter, each one the start of the next.
 
     Parameters
@@ -222,6 +225,8 @@ def continuation(solve, values, start, *, failed="raise"):
     failed : {"raise", "nan"}
         What to do where `solve` raises `NotConverged`, or a ValueError as the value is out of
         range: let it pass, or leave NaN there and go on from the last good state.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
 
     Returns
     -------
@@ -240,8 +245,9 @@ def continuation(solve, values, start, *, failed="raise"):
     """
     _validate.function("solve", solve)
     _validate.choice("failed", failed, ("raise", "nan"))
+    _validate.choice("progress", progress, (True, False))
     states, errors = [], []
-    for value in values:
+    for value in tqdm(values, unit="point", disable=not progress, delay=PATIENCE):
         try:
             start = solve(value, start)
             states.append(np.asarray(start, dtype=float))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wfmlib import solvers
 from wfmlib.theory import Spherical, franz_parisi, large_deviation, typical
 
 
@@ -63,3 +64,21 @@ def test_the_warning_of_an_array_says_why():
 def test_a_sweep_that_is_out_of_range_throughout_is_refused(sweep):
     with pytest.raises(ValueError, match="must be"):
         sweep()
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        lambda **bar: typical.curve([0.1, 0.2], **bar),
+        lambda **bar: franz_parisi.curve([0.3, 0.4], 0.5, **bar),
+        lambda **bar: large_deviation.curve([0.5, 0.8], 1.0, replicas=20, **bar),
+    ],
+)
+def test_a_sweep_shows_a_bar_where_it_is_asked_to(sweep, monkeypatch, capsys):
+    monkeypatch.setattr(solvers, "PATIENCE", 0.0)
+    sweep()
+    assert capsys.readouterr().err == ""
+    sweep(progress=True)
+    assert "2/2" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="progress must be"):
+        sweep(progress="yes")

@@ -234,6 +234,7 @@ def curve(
     activation=Perceptron(),
     reference=Margin(0.0),
     margin=0.0,
+    progress=False,
 ):
     """Solve at many distances from a typical reference, each the start of the next smaller one.
 
@@ -243,6 +244,8 @@ def curve(
         From 0 to 1/2, in any order.
     alpha, weights, activation, reference, margin
         As `solve`.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
 
     Returns
     -------
@@ -261,10 +264,10 @@ def curve(
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
     volume vanishes, ``-inf``.
     """
-    return along(distance, Surroundings(alpha, weights, activation, reference, margin))
+    return along(distance, Surroundings(alpha, weights, activation, reference, margin), progress)
 
 
-def along(distance, case):
+def along(distance, case, progress=False):
     """Return the `Curve` of surroundings that are set up already."""
     weights = case.axes[0]
     distances = _validate.reals("distance", distance)
@@ -277,7 +280,9 @@ def along(distance, case):
         checked_distances(one)
         return follow(one, start)
 
-    states, reached, why = continuation(next_point, path, case.start, failed="nan")
+    states, reached, why = continuation(
+        next_point, path, case.start, failed="nan", progress=progress
+    )
     columns = {f.name: np.full(distances.size, np.nan) for f in fields(Curve)[:-2]}
     converged, reason = np.ones(distances.size, dtype=bool), np.zeros(distances.size, why.dtype)
     converged[order], reason[order] = reached, why

@@ -256,7 +256,16 @@ class Curve:
     reason: np.ndarray
 
 
-def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0):
+def curve(
+    overlap,
+    alpha,
+    *,
+    weights=SPHERICAL,
+    activation=SIGN,
+    replicas=math.inf,
+    margin=0.0,
+    progress=False,
+):
     """Solve at many overlaps, each the start of the next smaller one.
 
     Parameters
@@ -265,6 +274,8 @@ def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
         From 1e-9 and below 1, in any order.
     alpha, weights, activation, replicas, margin
         As `solve`.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
 
     Returns
     -------
@@ -290,7 +301,9 @@ def curve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
         row = [math.nan if value is None else value for value in [*values, place]]
         return np.array(row, dtype=float)
 
-    rows, reached, why = continuation(follow, overlaps.flat[order], None, failed="nan")
+    rows, reached, why = continuation(
+        follow, overlaps.flat[order], None, failed="nan", progress=progress
+    )
     table = np.full((overlaps.size, len(names)), math.nan)
     converged = np.zeros(overlaps.size, dtype=bool)
     if reached.any():

@@ -319,7 +319,7 @@ class Curve:
     reason: np.ndarray
 
 
-def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
+def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron(), *, progress=False):
     """Solve at many loads and margins.
 
     Parameters
@@ -328,6 +328,8 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
         Loads and margins, broadcast against each other.
     weights : Binary or Spherical
     activation : Perceptron, Sign, ReLU or Activation
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
 
     Returns
     -------
@@ -354,7 +356,9 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron()):
         values[i] = [found[name] for name in names]
         return values[i]
 
-    _, converged, reasons = continuation(solved, range(len(points)), None, failed="nan")
+    _, converged, reasons = continuation(
+        solved, range(len(points)), None, failed="nan", progress=progress
+    )
     columns = dict(zip(names, values.T, strict=True))
     return Curve(
         alpha=alphas.copy(),
