@@ -12,7 +12,7 @@ from scipy import stats
 
 from wfmlib import _validate
 
-__all__ = ["Paired", "holm", "paired"]
+__all__ = ["Paired", "holm", "paired", "share_interval"]
 
 
 @dataclass(frozen=True)
@@ -104,3 +104,40 @@ def holm(p):
     left = len(made) - np.arange(len(made))  # tests that are not rejected yet
     found[order] = np.minimum(np.maximum.accumulate(left * p[order]), 1.0)
     return found
+
+
+def share_interval(successes, number):
+    """Return the 95 per cent interval of a share, by Clopper and Pearson.
+
+    Parameters
+    ----------
+    successes, number : array_like
+        How many of how many, whole numbers, broadcast against each other.
+
+    Returns
+    -------
+    low, high : numpy.ndarray
+        From 0 to 1. An interval contains the share with a probability of 95 per cent or more.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the two are not whole numbers, of which the first is from 0 to the second, above 0.
+
+    Source: Clopper and Pearson, Biometrika 26, 404 (1934).
+
+    Examples
+    --------
+    >>> low, high = share_interval([0, 5, 10], 10)
+    >>> low.round(3), high.round(3)
+    (array([0.   , 0.187, 0.692]), array([0.308, 0.813, 1.   ]))
+    """
+    k, n = _validate.broadcast(successes=successes, number=number)
+    if not np.all((k >= 0) & (k <= n) & (n > 0) & (k % 1 == 0) & (n % 1 == 0)):
+        raise ValueError(
+            "successes and number must be whole numbers, from 0 to number, which is positive, got "
+            f"{successes} and {number}"
+        )
+    low = np.where(k > 0, stats.beta.ppf(0.025, np.maximum(k, 1), n - k + 1), 0.0)
+    high = np.where(k < n, stats.beta.ppf(0.975, k + 1, np.maximum(n - k, 1)), 1.0)
+    return low, high

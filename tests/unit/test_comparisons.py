@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from wfmlib.comparisons import holm, paired
+from wfmlib.comparisons import holm, paired, share_interval
 
 
 def test_the_p_value_is_that_of_all_signs():
@@ -66,3 +67,29 @@ def test_holm_keeps_the_level():
 def test_holm_refuses_what_is_no_probability():
     with pytest.raises(ValueError, match="from 0 to 1"):
         holm([0.5, 1.5])
+
+
+def test_interval_has_its_coverage():
+    """Whatever the share, the interval misses it in at most five per cent of the draws."""
+    k = np.arange(11)
+    ends = np.transpose(share_interval(k, 10))
+    assert ends[0, 0] == 0.0
+    assert ends[-1, 1] == 1.0
+    for share in np.linspace(0.01, 0.99, 33):
+        inside = (ends[:, 0] <= share) & (share <= ends[:, 1])
+        assert stats.binom.pmf(k[inside], 10, share).sum() >= 0.95
+
+
+def test_intervals_of_shares_are_those_of_scipy():
+    for k, n in ((0, 3), (2, 3), (3, 3), (17, 50)):
+        exact = stats.binomtest(k, n).proportion_ci(method="exact")
+        np.testing.assert_allclose(
+            share_interval(k, n), exact, rtol=1e-10
+        )  # SciPy searches for its root
+    assert np.shape(share_interval([[1], [2]], [4, 5])) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(("k", "n"), [(-1, 3), (4, 3), (0, 0), (0.5, 3), (np.nan, 3)])
+def test_shares_of_what_cannot_be_counted_are_refused(k, n):
+    with pytest.raises(ValueError, match="successes and number must be whole numbers"):
+        share_interval(k, n)

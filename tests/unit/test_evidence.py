@@ -7,17 +7,6 @@ from scipy import stats
 from wfmlib.claim_checks import evidence
 
 
-def test_interval_has_its_coverage():
-    """Whatever the share, the interval misses it in at most five per cent of the draws."""
-    k = np.arange(11)
-    ends = np.array([evidence.interval(one, 10) for one in k])
-    assert ends[0, 0] == 0.0
-    assert ends[-1, 1] == 1.0
-    for share in np.linspace(0.01, 0.99, 33):
-        inside = (ends[:, 0] <= share) & (share <= ends[:, 1])
-        assert stats.binom.pmf(k[inside], 10, share).sum() >= 0.95
-
-
 @pytest.mark.parametrize(
     ("test", "shift"),
     [

@@ -2,7 +2,9 @@
 
 A comparison is decided where a two-sided test at `LEVEL`, divided by the number of comparisons,
 finds a difference; its sign says which way. Elsewhere the data cannot tell, and `needed` samples
-would: at that number the same test finds a difference of the observed size with `POWER`.
+would: at that number the same test finds a difference of the observed size with `POWER`. Dividing
+the level (Bonferroni) is stricter than `wfmlib.comparisons.holm`, which chapters use where all
+p-values are there at once: `needed` asks for a level that does not depend on the other tests.
 """
 
 from __future__ import annotations
@@ -57,12 +59,6 @@ class Comparison(NamedTuple):
     sign: int
     p: float
     needed: int
-
-
-def interval(successes, number):
-    """Return the 95 per cent interval of a share, by Clopper and Pearson."""
-    found = stats.binomtest(int(successes), int(number)).proportion_ci(1.0 - LEVEL, "exact")
-    return float(found.low), float(found.high)
 
 
 def compare(values, bound=0.0, *, comparisons=1):

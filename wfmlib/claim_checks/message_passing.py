@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 from scipy.interpolate import CubicSpline
 
-from wfmlib import experiments, landscape, learning, patterns
+from wfmlib import comparisons, experiments, landscape, learning, patterns
 from wfmlib.claim_checks import evidence
 from wfmlib.claim_checks.words import listed
 from wfmlib.solvers import NotConverged
@@ -128,7 +128,7 @@ def bp_fails_above():
     above = loads > QUOTED_END
     samples = experiments.complete("bp-entropy").sizes["sample"]
     counts = np.round(samples * share[above]).astype(int)
-    _, most = evidence.interval(counts.sum(), samples * len(counts))
+    _, most = comparisons.share_interval(counts.sum(), samples * len(counts))
     return not np.any(counts), (
         f"at α = {', '.join(f'{load:g}' for load in loads[above])} of ten samples converge "
         f"{', '.join(map(str, counts))} within {CAP} sweeps (95 %: at most {most:.0%} of all)"
@@ -247,7 +247,7 @@ def _solved_at(form, load):
     """Return how many samples are solved at a load, and in words of how many, with an interval."""
     loads, solved = _solved(form)
     row = solved[int(np.argmin(np.abs(loads - load)))]
-    low, high = evidence.interval(row.sum(), len(row))
+    low, high = comparisons.share_interval(row.sum(), len(row))
     return int(row.sum()), f"{row.sum()} of {len(row)} ({low:.0%} to {high:.0%}) at {load:g}"
 
 
