@@ -22,10 +22,11 @@ from functools import cache
 from pathlib import Path
 
 #: Modules whose definitions are not followed. The first declares what an experiment is, of which
-#: `Experiment.definition` holds what matters; the others find, fetch and check files of data,
-#: whose contents are fixed by their SHA-256.
+#: `Experiment.definition` holds what matters; the second only says in words how an algorithm ended;
+#: the others find, fetch and check files of data, whose contents are fixed by their SHA-256.
 NOT_FOLLOWED = (
     "wfmlib.experiments.experiment",
+    "wfmlib.learning.solution",
     "wfmlib.datasets.download",
     "wfmlib.datasets.errors",
     "wfmlib.datasets.sources",

@@ -78,7 +78,7 @@ def local_entropy(
         ``|w - reference|^2 / 2 N`` on the sphere), `local_entropy` (nats per weight), `excess`
         (local entropy minus that of all weights at this distance), `converged`, `sweeps`,
         `residual`. Where messages have not settled, or were not numbers, `converged` is False and
-        distance and entropies are NaN; a warning, `learning.NotSettled`, says at how many.
+        distance and entropies are NaN; a warning, `learning.NotSettled`, says so.
 
     Raises
     ------
@@ -111,11 +111,10 @@ def local_entropy(
         _point(engine, reference, coupling, damping, tolerance, max_sweeps)
         for coupling in tqdm(couplings, unit="coupling", disable=not progress, delay=PATIENCE)
     ]
-    lost = sum(not converged for _, _, converged, *_ in rows)
-    if lost:
+    if not all(converged for _, _, converged, *_ in rows):
         warnings.warn(
-            f"local_entropy ended with messages that did NOT SETTLE at {lost} of {len(rows)} "
-            "couplings: NaN there. Try damping=0.5 or more max_sweeps.",
+            "local_entropy stopped before its messages settled at some couplings: NaN there, and "
+            "`converged` is False. Try damping=0.5 or more max_sweeps.",
             NotSettled,
             stacklevel=2,
         )

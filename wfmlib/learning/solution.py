@@ -17,6 +17,12 @@ class NotSettled(UserWarning):
     """Messages still changed when an algorithm stopped."""
 
 
+WORDS = {
+    NoSolution: "ended without a solution: `errors` counts the patterns that are answered wrongly",
+    NotSettled: "stopped before its messages settled: `residual` says how much they still changed",
+}
+
+
 @dataclass(frozen=True, repr=False)
 class Solution:
     """The weights that an algorithm ended with, and how it ended.
@@ -80,7 +86,8 @@ def settled(found):
 def tells(advice):
     """Return a decorator: an algorithm that ends badly warns, in words that say what to try.
 
-    Python shows the same warning once for each place from which the algorithm is called.
+    The words hold no numbers, so that Python shows them once for each place of a call: in a loop
+    over many instances, once.
     """
 
     def decorate(algorithm):
@@ -88,7 +95,7 @@ def tells(advice):
         def run(*arguments, **options):
             found = algorithm(*arguments, **options)
             if found.warning:
-                told = f"{algorithm.__name__} ended with {found.ending}. Try {advice}."
+                told = f"{algorithm.__name__} {WORDS[found.warning]}. Try {advice}."
                 warnings.warn(told, found.warning, stacklevel=2)
             return found
 
