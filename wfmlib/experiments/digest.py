@@ -22,8 +22,8 @@ from functools import cache
 from pathlib import Path
 
 #: Modules whose definitions are not followed. The first declares what an experiment is, of which
-#: `Experiment.definition` holds what matters; the second only says in words how an algorithm ended;
-#: the others find, fetch and check files of data, whose contents are fixed by their SHA-256.
+#: `Experiment.definition` holds what matters; the second says in words how an algorithm ended; the
+#: others find, fetch and check files of data, whose contents are fixed by their SHA-256.
 NOT_FOLLOWED = (
     "wfmlib.experiments.experiment",
     "wfmlib.learning.solution",
