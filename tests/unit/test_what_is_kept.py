@@ -359,6 +359,16 @@ def test_stabilities_of_what_focusing_found(monkeypatch):
     assert np.isnan(kept["distance"]).all()
 
 
+def test_nothing_surrounds_what_is_no_solution(monkeypatch):
+    """Weights with errors have no local entropy, though one could be computed."""
+    found = SimpleNamespace(weights=signs(9, 11) * 1.0, errors=2, epochs=3, history=HISTORY)
+    monkeypatch.setattr(learning, "focusing_bp", lambda *_, **__: found)
+    kept = experiments.get("fbp-local-entropy").as_task("quick", {"alpha": 1.0}, 0).compute()
+    assert np.isnan(kept["local_entropy"]).all()
+    assert not kept["converged"].any()
+    assert (kept["errors"], kept["sweeps"]) == (2, 3)
+
+
 def test_two_limits_on_the_sweeps(monkeypatch):
     """The overlap of the two solutions, and what each of them was found with."""
     steps = 10
