@@ -70,6 +70,8 @@ def fill(app, doctree: nodes.document, docname: str) -> None:
             caption = figure.next_node(nodes.caption).deepcopy()
             said = nodes.paragraph("", "", link, nodes.Text(". "), *caption.children)
             found += nodes.list_item("", picture, said)
+        if any(found.findall(nodes.math)):  # of the captions; the page itself has none
+            app.env.get_domain("math").data["has_equations"][docname] = True
         place.replace_self(found)
 
 
