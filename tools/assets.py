@@ -104,5 +104,6 @@ def setup(app):
     """Take out what is drawn by the templates, and join it at the end."""
     app.connect("builder-inited", begin)
     app.connect("html-page-context", offer)
-    app.connect("build-finished", write)
+    # After the theme, which writes the colours of code when all else is built.
+    app.connect("build-finished", write, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -7,8 +7,8 @@ import pytest
 from tools import numbering
 
 CHAPTERS = [
-    page for page, chapter in numbering.pages() if chapter and chapter != "B"
-]  # corrections have a figure where one is needed
+    page for page, chapter in numbering.pages() if chapter and chapter not in ("B", "C")
+]  # corrections and recipes have a figure where one is needed
 SCREEN = {"width": 1440, "height": 900}
 FIRST = """() => {
     const figure = document.querySelector('article figure').getBoundingClientRect();
