@@ -290,7 +290,8 @@ class Tree:
         while unknown := sorted(tests - set(self.alone)):
             _, log, _ = self.run(unknown, self.clean, options=())
             for one in unknown:
-                lines = [line for line in log if line[1] == one or line[1].startswith(f"{one}::")]
+                within = (f"{one}::", f"{one}[")  # tests of a file, cases of a test
+                lines = [line for line in log if line[1] == one or line[1].startswith(within)]
                 used = sum(
                     at if what == "ends" else -at for what, _, at in lines if what != "fails"
                 )

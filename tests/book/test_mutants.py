@@ -232,6 +232,15 @@ def test_a_test_that_fails_without_it_says_nothing(tree):
     assert (found[0]["outcome"], found[0]["by"]) == ("survives", "")
 
 
+def test_a_source_that_cannot_be_imported_is_noticed(tree):
+    """No case of a test is run then, and its name alone is all that there is to look at."""
+    broken = dataclasses.replace(one("constant", "2.0"), after="{} & {}")
+    found = [{**vars(broken), **tree.test(broken)}]
+    assert found[0]["outcome"] == "killed"
+    assert found[0]["by"].endswith("::test_area")
+    assert not list(tree.unfounded(found))
+
+
 def test_a_ledger_that_cannot_be_read_is_noticed(tree):
     """No test of it is collected then: without the mutant, one is."""
     path = tree.root / "wfmlib" / "claims.toml"
