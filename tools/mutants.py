@@ -253,8 +253,8 @@ class Tree:
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return status, [json.loads(line) for line in lines], said
 
-    def work(self, root: Path, job: dict, cases: dict = ALL) -> tuple[int, str]:
-        """Let a fork of the process for a copy do a job; return the status and what was said."""
+    def server(self, root: Path) -> subprocess.Popen:
+        """Return the process that has imported a copy, which must be without a mutant by then."""
         if root not in self.servers:
             self.servers[root] = subprocess.Popen(
                 [sys.executable, "mutants_server.py", *NEEDED, *sorted(self.importers)],
@@ -264,10 +264,16 @@ class Tree:
                 stdout=subprocess.PIPE,
                 text=True,
             )
+            if self.servers[root].stdout.readline().strip() != "ready":
+                raise RuntimeError(f"the package in {root} cannot be imported")
+        return self.servers[root]
+
+    def work(self, root: Path, job: dict, cases: dict = ALL) -> tuple[int, str]:
+        """Let a fork of the process for a copy do a job; return the status and what was said."""
+        server = self.server(root)
         said = self.log.with_name("said.txt")
         job |= {"env": self.variables(root, cases), "said": str(said), "patience": PATIENCE}
         job["forget"] = sorted(self.changed)
-        server = self.servers[root]
         print(json.dumps(job), file=server.stdin, flush=True)
         return int(server.stdout.readline()), said.read_text(errors="replace")
 
@@ -352,6 +358,7 @@ class Tree:
         """Put a mutant in the place of its source, and hide the kernels that it may change."""
         path = self.root / mutant.file
         source, when = path.read_bytes(), path.stat().st_mtime
+        self.server(self.root)
         self.stamp += 2
         try:
             path.write_bytes(mutant.applied(source))

@@ -51,6 +51,7 @@ def main() -> None:
     for name in sys.argv[1:]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    print("ready", flush=True)
     for line in sys.stdin:
         job = json.loads(line)
         pid = os.fork()

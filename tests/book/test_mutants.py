@@ -241,6 +241,15 @@ def test_a_source_that_cannot_be_imported_is_noticed(tree):
     assert not list(tree.unfounded(found))
 
 
+def test_one_mutant_leaves_no_trace_in_the_next(tree):
+    """The process that has imported the package has never seen a mutant, not the first either."""
+    assert tree.test(one("operator", "width * length"))["outcome"] == "killed"
+    status, log, _ = tree.run(
+        ["tests/unit/test_toy.py::test_area"], tree.root
+    )  # as it was imported
+    assert (status, [what for what, *_ in log]) == (0, ["runs", "ends"] * 2)
+
+
 def test_a_ledger_that_cannot_be_read_is_noticed(tree):
     """No test of it is collected then: without the mutant, one is."""
     path = tree.root / "wfmlib" / "claims.toml"
