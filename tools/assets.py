@@ -104,6 +104,6 @@ def setup(app):
     """Take out what is drawn by the templates, and join it at the end."""
     app.connect("builder-inited", begin)
     app.connect("html-page-context", offer)
-    # After the theme, which writes the colours of code when all else is built.
-    app.connect("build-finished", write, priority=900)
+    # After the theme, which writes the colours of code at the default priority.
+    app.connect("build-finished", write, priority=550)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

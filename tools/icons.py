@@ -102,6 +102,6 @@ def write(app, error):
 
 
 def setup(app):
-    """Come after the style sheet is joined (at the default priority)."""
+    """Come after the style sheet is joined (`tools/assets.py`, 550)."""
     app.connect("build-finished", write, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
