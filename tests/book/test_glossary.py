@@ -84,10 +84,16 @@ def test_a_tip_for_every_numbered_formula(tips):
         assert r"\[" in tips[f"book/{page}.html#equation-{label}"]
 
 
+def test_tips_are_there_before_what_shows_them(html):
+    joined = (html / "_static" / "joined.js").read_text()
+    shows = (notebooks.BOOK / "_static" / "tooltips.js").read_text()
+    assert 0 <= joined.index("window.wfmTips = ") < joined.index(shows.strip())
+
+
 @pytest.mark.parametrize("chapter", NUMBERED, ids=lambda path: path.stem)
 def test_links_of_a_page_have_their_tips(chapter, html, tips):
     page = (html / "book" / f"{chapter.stem}.html").read_text()
-    assert page.index("_static/tips.js") < page.index("_static/tooltips.js")
+    assert "_static/joined.js" in page
     found = re.findall(
         r'href="(glossary\.html#term-[^"]+)"><span class="xref std std-term">', page
     )

@@ -1,4 +1,4 @@
-"""Every page in the dark, on a phone and on paper: nothing is pale, cut without a sign or tiny."""
+"""Figures that are tapped, tables as cards, and pages on paper."""
 
 from __future__ import annotations
 
@@ -7,105 +7,6 @@ from itertools import pairwise
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-
-from tests.browser.test_pages import page_names, unfold
-
-SMALLEST = 9.0  # pixels of a text, without what is raised or lowered
-CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
-
-# Of each figure that is shown: the file, and how wide it stands.
-SHOWN = """() => [...document.querySelectorAll('article .wfm-figure img')]
-    .filter(one => one.checkVisibility()).map(one => {
-        const source = one.closest('picture')?.querySelector('source');
-        const phone = source && matchMedia(source.media).matches;
-        const file = phone ? source.getAttribute('srcset') : one.getAttribute('src');
-        return [file, one.getBoundingClientRect().width];
-    })"""
-
-# What scrolls sideways: how much more there is, and whether its edge fades.
-SCROLLING = """() => [...document.querySelectorAll('article *')]
-    .filter(one => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
-    .filter(one => one.checkVisibility() && one.clientWidth)
-    .filter(one => one.scrollWidth > one.clientWidth + 3)
-    .map(one => [one.outerHTML.slice(0, 120), getComputedStyle(one).maskImage])"""
-
-
-def text_sizes(svg: str) -> list[float]:
-    """Return the sizes of the texts of a drawing, as shares of its width."""
-    width = float(re.search(r'viewBox="\S+ \S+ (\S+)', svg)[1])
-    sizes, grown = [], [1.0]
-    for one in re.finditer(r"<g(?P<start>[^>]*)>|</g>", svg):
-        if one["start"] is None:
-            grown.pop()
-        elif one[0].endswith("/>"):
-            continue
-        else:
-            larger = re.search(r'transform="translate\(\S+ \S+\) scale\(([\d.]+)\)"', one["start"])
-            grown.append(grown[-1] * (float(larger[1]) if larger else 1.0))
-            if text := re.search(r"scale\((0\.\d+) -0\.\d+\)", one["start"]):
-                sizes.append(100 * float(text[1]) * grown[-1] / width)
-    return sizes
-
-
-@pytest.fixture(scope="module", params=page_names())
-def opened(request, browser, server):
-    """Open one page for all tests of this file, with everything unfolded."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(120_000)
-    page.goto(f"{server}/book/{request.param}.html", wait_until="load")
-    page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
-    unfold(page)
-    yield page
-    context.close()
-
-
-def test_a_dark_page_can_be_read(opened):
-    """In the dark theme axe-core finds no text that is too pale for what is behind it."""
-    opened.set_viewport_size({"width": 1280, "height": 900})
-    opened.evaluate("document.documentElement.dataset.theme = 'dark'")
-    found = Axe().run(opened, options=CONTRAST).response["violations"]
-    pale = [(node["target"], node["html"][:120]) for one in found for node in one["nodes"]]
-    ground = "e => getComputedStyle(e).backgroundColor"
-    slabs = opened.locator("article .wfm-figure img.only-dark").evaluate_all(
-        f"all => all.map({ground})"
-    )
-    opened.evaluate("document.documentElement.dataset.theme = 'light'")
-    assert not pale, f"{len(pale)} texts: {pale[:5]}"
-    assert set(slabs) <= {"rgba(0, 0, 0, 0)"}, "a figure stands on a slab"
-
-
-def test_each_theme_has_its_own_figures(opened, html):
-    """Of each figure one version is shown, that of the theme; nothing else is fetched."""
-    opened.set_viewport_size({"width": 1280, "height": 900})
-    count = opened.locator("article .wfm-figure").count()
-    for theme in ("light", "dark"):
-        opened.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-        files = [file for file, _ in opened.evaluate(SHOWN)]
-        assert len(files) == count
-        for file in files:
-            assert file.endswith(f"-{theme}.svg")
-            assert (html / "book" / file).exists()
-    opened.evaluate("document.documentElement.dataset.theme = 'light'")
-
-
-def test_text_of_figures_can_be_read_on_a_phone(opened, html):
-    """No text of a figure is smaller than nine pixels at a width of 390."""
-    opened.set_viewport_size({"width": 390, "height": 844})
-    small = {}
-    for file, width in opened.evaluate(SHOWN):
-        sizes = text_sizes((html / "book" / file).read_text())
-        if sizes and min(sizes) * width < SMALLEST:
-            small[file] = round(min(sizes) * width, 1)
-    assert opened.url.endswith("gallery.html") or not small
-
-
-def test_what_is_cut_says_so(opened):
-    """What scrolls sideways on a phone fades at the edge behind which there is more."""
-    opened.set_viewport_size({"width": 390, "height": 844})
-    opened.wait_for_timeout(150)
-    silent = [html for html, mask in opened.evaluate(SCROLLING) if "gradient" not in mask]
-    assert not silent, f"{len(silent)}: {silent[:5]}"
 
 
 @pytest.fixture

@@ -1,6 +1,11 @@
-"""Every page in headless Chromium: it loads, shows its mathematics, asks nobody, fits a phone."""
+"""Every page in headless Chromium: complete, silent, light; readable in the dark, on a phone.
+
+A page is opened once; the tests of it run in the order in which they stand here.
+"""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,6 +15,27 @@ from tests.conftest import transferred
 # A page with all that it loads, text compressed: 1.2 MB and 25 requests.
 WEIGHT_LIMIT = 1_200_000
 REQUEST_LIMIT = 25
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+SMALLEST = 9.0  # pixels of a text, without what is raised or lowered
+CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+
+# Of each figure that is shown: the file, and how wide it stands.
+SHOWN = """() => [...document.querySelectorAll('article .wfm-figure img')]
+    .filter(one => one.checkVisibility()).map(one => {
+        const source = one.closest('picture')?.querySelector('source');
+        const phone = source && matchMedia(source.media).matches;
+        const file = phone ? source.getAttribute('srcset') : one.getAttribute('src');
+        return [file, one.getBoundingClientRect().width];
+    })"""
+
+# What scrolls sideways: how much more there is, and whether its edge fades.
+SCROLLING = """() => [...document.querySelectorAll('article *')]
+    .filter(one => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+    .filter(one => one.checkVisibility() && one.clientWidth)
+    .filter(one => one.scrollWidth > one.clientWidth + 3)
+    .map(one => [one.outerHTML.slice(0, 120), getComputedStyle(one).maskImage])"""
 
 # What axe-core finds in the theme's own frame: (rule, part of the selector, reason).
 THEME_AXE_FINDINGS = (
@@ -39,22 +65,60 @@ def unfold(page):
     )
 
 
-@pytest.fixture(params=page_names())
+def text_sizes(svg: str) -> list[float]:
+    """Return the sizes of the texts of a drawing, as shares of its width."""
+    width = float(re.search(r'viewBox="\S+ \S+ (\S+)', svg)[1])
+    sizes, grown = [], [1.0]
+    for one in re.finditer(r"<g(?P<start>[^>]*)>|</g>", svg):
+        if one["start"] is None:
+            grown.pop()
+        elif one[0].endswith("/>"):
+            continue
+        else:
+            larger = re.search(r'transform="translate\(\S+ \S+\) scale\(([\d.]+)\)"', one["start"])
+            grown.append(grown[-1] * (float(larger[1]) if larger else 1.0))
+            if text := re.search(r"scale\((0\.\d+) -0\.\d+\)", one["start"]):
+                sizes.append(100 * float(text[1]) * grown[-1] / width)
+    return sizes
+
+
+@pytest.fixture(scope="module", params=page_names())
 def visit(request, browser, server):
-    """Open one page at a desktop's width; collect what it asks for and what it complains of."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    """Open one page for all tests of it, at a desktop's width.
+
+    `asked` and `errors` hold what it asks for and what it complains of.
+    """
+    context = browser.new_context(viewport=DESKTOP)
     page = context.new_page()
-    asked, errors = [], []
-    page.on("request", lambda one: asked.append(one.url))
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda one: errors.append(one.text) if one.type == "error" else None)
+    page.set_default_timeout(120_000)
+    page.asked, page.errors = [], []
+    page.on("request", lambda one: page.asked.append(one.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda one: page.errors.append(one.text) if one.type == "error" else None)
     response = page.goto(f"{server}/book/{request.param}.html", wait_until="load")
     assert response.ok
     page.wait_for_function("!window.MathJax || !!window.MathJax.startup?.promise")
     page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
-    page.asked, page.errors = asked, errors
     yield page
     context.close()
+
+
+@pytest.fixture
+def unfolded(visit):
+    """The page with every solution and every folded cell open."""
+    visit.set_viewport_size(DESKTOP)
+    unfold(visit)
+    yield visit
+    visit.evaluate("document.documentElement.dataset.theme = 'light'")
+
+
+@pytest.fixture
+def narrow(visit):
+    """The same at the width of a phone."""
+    unfold(visit)
+    visit.set_viewport_size(PHONE)
+    visit.wait_for_timeout(200)
+    return visit
 
 
 def test_page(visit, server, html):
@@ -84,43 +148,6 @@ def test_page(visit, server, html):
         assert (image.get_attribute("alt") or "").strip(), "a figure without alternative text"
 
 
-def test_page_fits_a_phone(visit):
-    """Nothing sticks out at 390 pixels: wide formulas and tables scroll inside themselves."""
-    unfold(visit)
-    visit.set_viewport_size({"width": 390, "height": 844})
-    visit.wait_for_timeout(300)
-    width = visit.evaluate("document.documentElement.scrollWidth")
-    culprits = visit.evaluate(
-        """() => [...document.querySelectorAll('article *')]
-            .filter(e => e.getBoundingClientRect().right > 391)
-            .filter(e => {
-                for (let p = e; p && p.tagName !== 'ARTICLE'; p = p.parentElement)
-                    if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX))
-                        return false;
-                return true;
-            })
-            .slice(0, 5).map(e => e.tagName + '.' + e.className)"""
-    )
-    assert width <= 390, f"{width} pixels wide: {culprits}"
-    assert not culprits
-
-
-def test_page_is_accessible(visit):
-    """axe-core finds nothing but what stands in the list of the theme's own findings."""
-    unfold(visit)
-    results = Axe().run(visit)
-    unknown = []
-    for violation in results.response["violations"]:
-        for node in violation["nodes"]:
-            selector = str(node["target"])
-            if not any(
-                rule == violation["id"] and part in selector
-                for rule, part, _ in THEME_AXE_FINDINGS
-            ):
-                unknown.append((violation["id"], selector, node["html"][:160]))
-    assert not unknown, "\n".join(map(str, unknown))
-
-
 def test_sliders_move_the_curves(visit):
     """On every page, the keyboard moves each slider, and with it a curve and the number shown."""
     for figure in visit.locator("figure.wfm-slider").all():
@@ -138,6 +165,80 @@ def test_sliders_move_the_curves(visit):
         after = shown()
         assert before[0] != after[0]
         assert before[1] != after[1]
+
+
+def test_page_is_accessible(unfolded):
+    """axe-core finds nothing but what stands in the list of the theme's own findings."""
+    results = Axe().run(unfolded)
+    unknown = []
+    for violation in results.response["violations"]:
+        for node in violation["nodes"]:
+            selector = str(node["target"])
+            if not any(
+                rule == violation["id"] and part in selector
+                for rule, part, _ in THEME_AXE_FINDINGS
+            ):
+                unknown.append((violation["id"], selector, node["html"][:160]))
+    assert not unknown, "\n".join(map(str, unknown))
+
+
+def test_a_dark_page_can_be_read(unfolded):
+    """In the dark theme axe-core finds no text that is too pale for what is behind it."""
+    unfolded.evaluate("document.documentElement.dataset.theme = 'dark'")
+    found = Axe().run(unfolded, options=CONTRAST).response["violations"]
+    pale = [(node["target"], node["html"][:120]) for one in found for node in one["nodes"]]
+    ground = "e => getComputedStyle(e).backgroundColor"
+    slabs = unfolded.locator("article .wfm-figure img.only-dark").evaluate_all(
+        f"all => all.map({ground})"
+    )
+    assert not pale, f"{len(pale)} texts: {pale[:5]}"
+    assert set(slabs) <= {"rgba(0, 0, 0, 0)"}, "a figure stands on a slab"
+
+
+def test_each_theme_has_its_own_figures(unfolded, html):
+    """Of each figure one version is shown, that of the theme; nothing else is fetched."""
+    count = unfolded.locator("article .wfm-figure").count()
+    for theme in ("light", "dark"):
+        unfolded.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        files = [file for file, _ in unfolded.evaluate(SHOWN)]
+        assert len(files) == count
+        for file in files:
+            assert file.endswith(f"-{theme}.svg")
+            assert (html / "book" / file).exists()
+
+
+def test_page_fits_a_phone(narrow):
+    """Nothing sticks out at 390 pixels: wide formulas and tables scroll inside themselves."""
+    width = narrow.evaluate("document.documentElement.scrollWidth")
+    culprits = narrow.evaluate(
+        """() => [...document.querySelectorAll('article *')]
+            .filter(e => e.getBoundingClientRect().right > 391)
+            .filter(e => {
+                for (let p = e; p && p.tagName !== 'ARTICLE'; p = p.parentElement)
+                    if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX))
+                        return false;
+                return true;
+            })
+            .slice(0, 5).map(e => e.tagName + '.' + e.className)"""
+    )
+    assert width <= 390, f"{width} pixels wide: {culprits}"
+    assert not culprits
+
+
+def test_text_of_figures_can_be_read_on_a_phone(narrow, html):
+    """No text of a figure is smaller than nine pixels at a width of 390."""
+    small = {}
+    for file, width in narrow.evaluate(SHOWN):
+        sizes = text_sizes((html / "book" / file).read_text())
+        if sizes and min(sizes) * width < SMALLEST:
+            small[file] = round(min(sizes) * width, 1)
+    assert narrow.url.endswith("gallery.html") or not small
+
+
+def test_what_is_cut_says_so(narrow):
+    """What scrolls sideways on a phone fades at the edge behind which there is more."""
+    silent = [html for html, mask in narrow.evaluate(SCROLLING) if "gradient" not in mask]
+    assert not silent, f"{len(silent)}: {silent[:5]}"
 
 
 def test_chapter_1_has_a_slider(browser, server):

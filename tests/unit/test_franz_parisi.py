@@ -371,7 +371,7 @@ def test_bad_kinds_are_named():
         franz_parisi.local_entropy(0.1, 0.5, weights="binary")
     with pytest.raises(TypeError, match="distance"):
         franz_parisi.local_entropy("near", 0.5)
-    with pytest.raises(ValueError, match=r"distance must be finite and from 0 to 0.5.*0\.7"):
+    with pytest.raises(ValueError, match=r"distance must be finite and from 0 to 0.5.*0\.8"):
         franz_parisi.curve([0.7, 0.8], 0.5)
     with pytest.raises(ValueError, match="distance must be finite"):
         franz_parisi.geometric_bound(-0.1)
