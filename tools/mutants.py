@@ -199,16 +199,19 @@ class Tree:
             return found
         # what numba's overloads call is not named: then all tests of the module
         every = {(module, name) for name in self.reach.sources.module(module).statements}
-        return self.reach.nearest(every, set(), MOST)
+        return self.reach.nearest(every, {}, MOST)
 
-    def names(self, start: set[Place]) -> set[str]:
-        """Return the names by which a test may look up what uses a definition."""
-        names = set()
-        for module, name in self.reach.distances(start, set()):
+    def names(self, start: set[Place]) -> dict[str, int]:
+        """Return the names by which a test may look up what uses a definition, and how far it is.
+
+        A kernel is in many experiments: tests that call it come before those that name one.
+        """
+        names: dict[str, int] = {}
+        for (module, name), steps in self.reach.distances(start, {}).items():  # the nearest first
             if name == "EXPERIMENT" or module.startswith("wfmlib.experiments."):
-                names.add(module.rpartition(".")[2].replace("_", "-"))
+                names.setdefault(module.rpartition(".")[2].replace("_", "-"), steps)
             if module.startswith("wfmlib.claim_checks") and not name.startswith("_"):
-                names.add(name)
+                names.setdefault(name, steps)
         return names
 
     def variables(self, root: Path, cases: dict = ALL) -> dict[str, str]:
@@ -227,7 +230,7 @@ class Tree:
     def cases(self, mutant: Mutant) -> dict:
         """Return which cases of a test are on a mutant's claims or recipes, and which on any."""
         if mutant.file.startswith("wfmlib/experiments/"):
-            one = self.names({(module_of(Path(mutant.file)), mutant.place)})
+            one = set(self.names({(module_of(Path(mutant.file)), mutant.place)}))
             every = [path.stem for path in (self.clean / "wfmlib" / "experiments").glob("*.py")]
             return {"one": sorted(one), "of": [name.replace("_", "-") for name in every]}
         claim = tomllib.loads((self.clean / LEDGER).read_text())["claim"]
@@ -235,7 +238,7 @@ class Tree:
         if mutant.file == LEDGER:
             one = {mutant.place, checks[mutant.place]}
         elif mutant.file.startswith("wfmlib/claim_checks/"):
-            one = self.names({(module_of(Path(mutant.file)), mutant.place)})
+            one = set(self.names({(module_of(Path(mutant.file)), mutant.place)}))
             one |= {id for id, check in checks.items() if check in one}
         else:
             return ALL

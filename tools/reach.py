@@ -66,23 +66,30 @@ class Reach:
                 if argument.arg in self.sources.module(module).statements:
                     self.users[module, argument.arg].add(place)
 
-    def distances(self, start: set[Place], names: set[str]) -> dict[Place, int]:
+    def distances(self, start: set[Place], names: dict[str, int]) -> dict[Place, int]:
         """Return how many steps it is from a definition to each user of it.
 
-        A test whose text has one of the names is one step away.
+        `names` says how far away is what has a name; a test with the name in its text is one step
+        farther.
         """
-        quoted = {f"{mark}{name}{mark}" for name in names for mark in "\"'"}
-        by_name = {place for place, text in self.texts.items() if any(map(text.count, quoted))}
+        by_name = defaultdict(set)
+        for name, steps in names.items():
+            by_name[steps + 1] |= self._with(name)
         found, front, steps = dict.fromkeys(start, 0), set(start), 0
-        while front:
-            users = {user for one in front for user in self.users[one]}
+        while front or steps < max(by_name, default=0):
             steps += 1
-            front = (users | (by_name if steps == 1 else set())) - set(found)
+            users = {user for one in front for user in self.users[one]}
+            front = (users | by_name[steps]) - set(found)
             found |= dict.fromkeys(front, steps)
         return found
 
+    def _with(self, name: str) -> set[Place]:
+        """Return what of the tests has a name in its text, in quotation marks."""
+        quoted = f'"{name}"', f"'{name}'"
+        return {place for place, text in self.texts.items() if any(map(text.count, quoted))}
+
     def nearest(
-        self, start: set[Place], names: set[str], most: int, own: tuple[str, ...] = ()
+        self, start: set[Place], names: dict[str, int], most: int, own: tuple[str, ...] = ()
     ) -> list[str]:
         """Return tests that reach a definition, as pytest writes them, the nearest first.
 

@@ -198,13 +198,15 @@ def test_tests_are_found_through_calls_fixtures_and_names(tree):
     reach = Reach(tree.root)
     file = "tests/unit/test_toy.py"
 
-    def tests(name, *names):
-        return reach.nearest({("wfmlib.toy", name)}, set(names), most=9)
+    def tests(name, **names):
+        return reach.nearest({("wfmlib.toy", name)}, names, most=9)
 
     assert tests("stretched") == [f"{file}::test_area", f"{file}::test_broken"]
     assert tests("count") == [f"{file}::test_count"]
-    assert tests("count", "unseen") == [f"{file}::test_by_name", f"{file}::test_count"]
-    assert reach.nearest({("wfmlib.toy", "area")}, set(), most=1) == [f"{file}::test_area"]
+    assert tests("count", unseen=0) == [f"{file}::test_by_name", f"{file}::test_count"]
+    assert tests("count", unseen=2) == [f"{file}::test_count", f"{file}::test_by_name"]
+    assert tests("count", unseen=9) == tests("count", unseen=2), "with nobody in between"
+    assert reach.nearest({("wfmlib.toy", "area")}, {}, most=1) == [f"{file}::test_area"]
     assert tests("WIDTH") == tests("stretched")
 
 
