@@ -68,7 +68,7 @@ PATIENCE = 900  # seconds on the clock, for tests whose work is done by other pr
 VERDICTS = "from wfmlib import claims; print(*map(claims.check, arguments))"
 NEEDED = ("pytest", "numba", "scipy.optimize", "scipy.stats", "xarray")  # beside the package
 SCORECARD = "the scorecard"
-MOST = 20  # tests a mutant
+MOST = 40  # tests a mutant
 COMMAND = ("-q", "--tb=no", "-p", "no:cacheprovider", "-p", "mutants_watch")
 ALL = {"one": [], "of": []}  # cases of a test: none is left out
 SAME = 1_000_000_000  # when all sources were written, as far as numba can tell

@@ -4,6 +4,8 @@ A `Mutant` replaces one expression or statement of a file: a number, an operator
 sign, a term that goes, two arguments that change places; in a recipe also a named argument that
 goes, and another word from the same file; in the ledger a digit, a tolerance, a verdict, a check.
 What says nothing on a result is left alone: docstrings, words of errors, annotations, decorators.
+So is what only costs work, where it has one form throughout: how often a loop that ends by itself
+may turn at most, and the scale at which panels of a quadrature are graded, a tenth wider.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ TURNED = {
     ast.IsNot: ast.Is,
 }
 SYMMETRIC = {"max", "min", "maximum", "minimum", "isclose", "array_equal", "logical_and", "zip"}
+CAP = 20  # turns, from which on the end of a loop is one that is not meant to be reached
 TINY = 1e-5  # below it a number is a tolerance: it changes by a factor of a thousand
 
 # What an experiment says of itself; its quick scale, on which nothing rests; its seed.
@@ -98,6 +101,24 @@ def _is_text(node: ast.AST) -> bool:
     )
 
 
+def _is_features(target: ast.expr) -> bool:
+    """Say whether what is assigned to are the features of a grid, which come as `features`."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return getattr(target, "id", "") == "features"
+
+
+def _is_capped(node: ast.For) -> bool:
+    """Say whether a loop counts nothing but its turns, up to a large number: `for _ in range`."""
+    return (
+        getattr(node.target, "id", "") == "_"
+        and isinstance(node.iter, ast.Call)
+        and getattr(node.iter.func, "id", "") == "range"
+        and [type(one) for one in node.iter.args] == [ast.Constant]
+        and node.iter.args[0].value >= CAP
+    )
+
+
 def _next(one: str, of: list[str]) -> str:
     return of[(of.index(one) + 1) % len(of)]
 
@@ -113,6 +134,7 @@ class _Reader(ast.NodeVisitor):
         self.source, self.file, self.recipe = source, file, recipe
         self.found: list[Mutant] = []
         self.place = ""
+        self.grading = False  # within a centre and a scale that `gaussian.fill_grid` grades by
         self.starts = [0]
         for line in source.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
@@ -156,10 +178,20 @@ class _Reader(ast.NodeVisitor):
     def visit_Assign(self, node):
         """Look at the value, unless it lists names."""
         if not any(getattr(one, "id", "").startswith("__") for one in node.targets):
+            self.grading = any(map(_is_features, node.targets))
             self.visit(node.value)
+            self.grading = False
             for one in node.targets:
                 if isinstance(one, ast.Subscript):
                     self.visit(one.slice)
+
+    def visit_For(self, node):
+        """Leave the cap of a loop that ends by itself."""
+        ends = any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(node))
+        if not (ends and _is_capped(node)):
+            self.visit(node.iter)
+        for one in (*node.body, *node.orelse):
+            self.visit(one)
 
     def visit_Dict(self, node):
         """Look at the values; of scales at that of the papers alone."""
@@ -176,7 +208,7 @@ class _Reader(ast.NodeVisitor):
             self.add("constant", node, ast.Constant(not value))
         elif isinstance(value, int):
             self.add("constant", node, ast.Constant(value + 1))
-        elif isinstance(value, float):
+        elif isinstance(value, float) and not (self.grading and value):
             factor = 1000.0 if abs(value) < TINY else 1.1
             self.add("constant", node, ast.Constant(float(f"{factor * value:.6g}") or 1.0))
         elif value in self.words and len(self.words) > 1:

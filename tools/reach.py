@@ -8,7 +8,7 @@ a claim, is found by that name in the text of a test.
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from wfmlib.experiments.digest import Sources
@@ -94,21 +94,18 @@ class Reach:
         """Return tests that reach a definition, as pytest writes them, the nearest first.
 
         Those of the file that is named after the module, and of other files of its `own`, come
-        before all others.
+        before all others. Of those equally near each file's first come before any file's second.
         """
         steps = self.distances(start, names)
         first = {f"test_{module.rpartition('.')[2]}" for module, _ in start}
-        ranked = sorted(
-            (
-                [*first, *own].index(file) >= len(first) if file in {*first, *own} else 2,
-                steps[place],
-                place,
-            )
-            for place in self.tests
-            if place in steps
-            for file in (place[0].rpartition(".")[2],)
-        )
-        return [f"{module.replace('.', '/')}.py::{name}" for *_, (module, name) in ranked[:most]]
+        ranked, turns = [], Counter()
+        for place in sorted(one for one in self.tests if one in steps):
+            file = place[0].rpartition(".")[2]
+            rank = [*first, *own].index(file) >= len(first) if file in {*first, *own} else 2
+            ranked.append((rank, steps[place], turns[rank, steps[place], file], place))
+            turns[rank, steps[place], file] += 1
+        nearest = sorted(ranked)[:most]
+        return [f"{module.replace('.', '/')}.py::{name}" for *_, (module, name) in nearest]
 
     def kernels(self, module: str, name: str) -> set[Path]:
         """Return the files with kernels that are compiled from a definition, or with its value.

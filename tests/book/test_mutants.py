@@ -182,6 +182,28 @@ def test_recipes_lose_arguments_and_change_words():
     }
 
 
+GRADED = """\
+def area(x, width):
+    features[0] = 0.0, 3.0 / width
+    for _ in range(CAP):
+        x = x - 1
+        if x < 0:
+            break
+    return x
+"""
+
+
+@pytest.mark.parametrize(("cap", "left"), [("60", set()), ("6", {("6", "(7)"), ("6", "(6 - 1)")})])
+def test_what_only_costs_work_is_left(cap, left):
+    """A cap of few turns may be how many there are, and a centre says where a function bends."""
+    found = mutations.of_source(GRADED.replace("CAP", cap).encode(), "toy.py")
+    changes = {(one.before, one.after) for one in found}
+    always = {("0.0", "(1.0)"), ("3.0 / width", "(3.0 * width)"), ("3.0 / width", "(3.0)")}
+    always |= {("x - 1", "(x + 1)"), ("x - 1", "(x)"), ("1", "(2)"), ("0", "(1)")}
+    always |= {("x < 0", "(x <= 0)"), ("x < 0", "(x >= 0)")}
+    assert changes == always | left
+
+
 def test_fields_of_the_ledger():
     found = {(one.place, one.after.strip()) for one in mutations.of_ledger(LEDGER, "claims.toml")}
     assert found == {

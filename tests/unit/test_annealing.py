@@ -15,7 +15,7 @@ import pytest
 
 from wfmlib import networks, patterns
 from wfmlib.learning.annealing import RARE, schedule, shares, simulated_annealing
-from wfmlib.learning.annealing_moves import metropolis, pulls, waiting
+from wfmlib.learning.annealing_moves import _choose, metropolis, pulls, waiting
 from wfmlib.learning.annealing_state import LEVELS, Model
 from wfmlib.learning.replicated_annealing import mean_overlap, replicated_annealing
 from wfmlib.networks.relu_committee import ReluCommittee
@@ -186,6 +186,16 @@ def test_pulls_are_ratios(y):
     k = w[0] * w.sum() - 1
     ratio = math.exp(log_weight(flipped) - log_weight(w))
     assert pulls(1.3, y)[k + y - 1] == pytest.approx(ratio, rel=1e-12)
+
+
+def test_the_flip_is_the_one_whose_rates_reach_the_draw():
+    """Draws from half-open intervals, one after the other; the last possible flip for rounding."""
+    rate = np.array([[[0.0, 1.0, 2.0], [0.0, 0.0, 1.0]], [[3.0, 0.0, 0.0], [1.0, 2.0, 0.0]]])
+    sums, ends = rate.sum(axis=(1, 2)), np.cumsum(rate)
+    for u in np.arange(0.0, 10.0, 0.5):
+        place = np.searchsorted(ends, u, side="right")
+        assert _choose(rate, sums, u) == np.unravel_index(place, rate.shape)
+    assert _choose(rate, np.array([4.0, 7.0]), 10.5) == (1, 1, 1)
 
 
 def test_waiting_waits_for_ever_where_nothing_is_accepted():

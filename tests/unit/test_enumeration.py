@@ -309,6 +309,17 @@ def test_overlap_of_a_single_solution():
     )
 
 
+def test_overlap_of_two_solutions():
+    """One pair of different ones: what they agree in, less what they do not."""
+    xi = naive.all_signs(3)
+    free = xi[:, 2] == 1  # the last weight: patterns that it decides are left out
+    kept = free & (xi[:, 0] == xi[:, 1])
+    found = enumerate_solutions(xi[kept], xi[kept, 0])
+    assert found.count == 2
+    assert found.overlap == pytest.approx(2 / 3, abs=1e-15)
+    assert found.overlap_distinct == pytest.approx(1 / 3, abs=1e-15)
+
+
 # --- time, threads, bad input -----------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from wfmlib.theory import (
     ReLU,
     Sign,
     Spherical,
+    dense_regions,
     franz_parisi,
     typical,
 )
@@ -307,6 +308,22 @@ def test_gap_is_where_the_local_entropy_vanishes():
         assert middle.local_entropy < 0.0
     assert inner == 0.0
     assert np.isnan(franz_parisi.gap(0.5, reference=Margin(0.2))).all()
+
+
+@pytest.mark.parametrize("outer", np.linspace(-3.1, -2.0, 8))
+def test_the_gap_around_a_loss_begins_below_its_outer_edge(outer):
+    """On whichever side of zero rounding leaves that edge; NaN where the branch ends before."""
+    inner = outer - 1.7
+
+    def height(place, end=-math.inf):
+        if place < end:
+            raise solvers.NotConverged(solvers.Report(False, 0.0, 1, "the branch ends"), place)
+        return (place - inner) * (place - outer)
+
+    found = dense_regions._gap_of_loss(height, 0.0)
+    assert np.log(found) == pytest.approx((inner, outer), abs=1e-10)
+    edges = [dense_regions._gap_of_loss(lambda x, y=y: height(x, y), 0.0) for y in (-3.7, -1.5)]
+    np.testing.assert_allclose(np.log(edges), [(math.nan, outer), (math.nan, math.nan)], rtol=1e-9)
 
 
 def test_margin_no_gap_touches_zero():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfmlib import landscape, networks, patterns
-from wfmlib.learning import all_weights, belief_propagation, focusing_bp
+from wfmlib.learning import NotSettled, all_weights, belief_propagation, focusing_bp
 from wfmlib.theory import Binary, Spherical, franz_parisi
 
 CURVE = [0.3, 1.0, 3.0, 10.0, 50.0]
@@ -171,6 +171,19 @@ def test_points_that_have_not_settled_are_flagged():
         assert np.all(np.isnan(curve[name]))
     assert np.all(curve.sweeps == 1)
     assert np.all(curve.residual > 1e-6)
+
+
+def test_entropies_that_cannot_be_are_flagged():
+    """A pattern with both labels: messages settle with all weights frozen, and mean nothing."""
+    xi, _ = patterns.random(1, 5, 0)
+    reference = np.array([1, -1, 1, 1, -1])
+    with pytest.warns(NotSettled):
+        curve = landscape.local_entropy(
+            reference, np.vstack([xi, xi]), [1, -1], couplings=[0.1, 1.0, 3.0], max_sweeps=300
+        )
+    assert np.all(curve.residual <= 1e-6)
+    assert not np.any(curve.converged)
+    assert np.all(np.isnan(curve.local_entropy))
 
 
 def test_the_default_couplings_and_a_seed():
