@@ -1,9 +1,9 @@
 """A Sphinx extension: a page loads one style sheet and one script, whatever its parts are.
 
 The theme and the extensions ask for some thirty files. Their tags are taken out of a page when it
-is written; the files are joined when all pages are. What no page of this book uses is left out:
-Thebe, the script of an icon set (`tools/icons.py` keeps the icons in use), and the search index,
-which only the page of the search needs.
+is written; the files are joined when all pages are, and removed. What no page of this book uses is
+left out: Thebe, the script of an icon set (`tools/icons.py` keeps the icons in use), the other
+forms in which MathJax comes, and the search index, which only the page of the search needs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ RELATIVE = re.compile(r"url\(\s*[\"']?(?!data:|\w+:|/|#)([^)\"']+)[\"']?\s*\)")
 UNUSED = ("scripts/fontawesome.js", "sphinx-thebe.css", "sphinx-thebe.js")
 SEARCHING = ("searchtools.js", "language_data.js", "searchindex.js")  # the search has its own
 APART = ("mathjax/",)  # where a page has formulas
+MATHJAX = "tex-chtml.js"  # the form of it that pages load
 # What is said of one page only, to parts of the theme that are switched off.
 SAID = "DOCUMENTATION_OPTIONS."
 
@@ -98,6 +99,16 @@ def write(app, error):
     (static / "joined.css").write_text(styles, "utf-8")
     # A file that ends in a comment, or without a semicolon, ends here.
     (static / "joined.js").write_text("\n;\n".join(scripts), "utf-8")
+    for path in superfluous(static, app.joined_parts):
+        path.unlink(missing_ok=True)
+
+
+def superfluous(static: Path, parts: Parts) -> list[Path]:
+    """Return what no page asks for any more: joined files, their maps, other forms of MathJax."""
+    names = (*parts.styles, *parts.scripts, *UNUSED, *SEARCHING)
+    found = [static / name for name in names]
+    whole = [path for path in (static / "mathjax").glob("*-*.js") if path.name != MATHJAX]
+    return [*found, *(path.with_name(f"{path.name}.map") for path in found), *whole]
 
 
 def setup(app):

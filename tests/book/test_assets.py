@@ -70,6 +70,14 @@ def test_what_the_style_sheet_names_is_there(html):
         assert (html / "_static" / address).is_file(), address
 
 
+def test_what_no_page_asks_for_is_not_there(html):
+    static = html / "_static"
+    assert [path.name for path in static.glob("mathjax/*-*.js")] == ["tex-chtml.js"]
+    assert not (static / "scripts" / "bootstrap.js").exists()
+    assert not (static / "scripts" / "bootstrap.js.map").exists()
+    assert not (static / "scripts" / "fontawesome.js").exists()
+
+
 def test_the_tags_of_what_is_joined_are_taken_out():
     parts = assets.Parts()
     left = parts.take(
