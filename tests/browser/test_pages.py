@@ -1,6 +1,7 @@
 """Every page in headless Chromium: complete, silent, light; readable in the dark, on a phone.
 
-A page is opened once; the tests of it run in the order in which they stand here.
+A page is opened once, as a file, where it could fetch nothing; the tests of it run in the order in
+which they stand here.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.conftest import transferred
+from tools import numbering
+
+# Corrections and recipes have a figure where one is needed.
+CHAPTERS = {page for page, chapter in numbering.pages() if chapter and chapter not in ("B", "C")}
 
 # A page with all that it loads, text compressed: 1.2 MB and 25 requests.
 WEIGHT_LIMIT = 1_200_000
 REQUEST_LIMIT = 25
 
 DESKTOP = {"width": 1280, "height": 900}
+SCREEN = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 SMALLEST = 9.0  # pixels of a text, without what is raised or lowered
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
@@ -95,20 +101,19 @@ def text_sizes(svg: str) -> list[float]:
 
 
 @pytest.fixture(scope="module", params=page_names())
-def visit(request, browser, server):
+def visit(request, browser, html):
     """Open one page for all tests of it, at a desktop's width.
 
-    `asked` and `errors` hold what it asks for and what it complains of.
+    `name` is that of the page; `asked` and `errors` hold what it asks for and complains of.
     """
     context = browser.new_context(viewport=DESKTOP)
     page = context.new_page()
     page.set_default_timeout(120_000)
-    page.asked, page.errors = [], []
+    page.name, page.asked, page.errors = request.param, [], []
     page.on("request", lambda one: page.asked.append(one.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.on("console", lambda one: page.errors.append(one.text) if one.type == "error" else None)
-    response = page.goto(f"{server}/book/{request.param}.html", wait_until="load")
-    assert response.ok
+    page.on("console", lambda one: page.errors.append(one.text) if one.type != "log" else None)
+    page.goto((html / "book" / f"{request.param}.html").as_uri(), wait_until="load")
     page.wait_for_function("!window.MathJax || !!window.MathJax.startup?.promise")
     page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
     yield page
@@ -134,17 +139,18 @@ def unfolded(visit):
     visit.evaluate("document.documentElement.dataset.theme = 'light'")
 
 
-def test_page(visit, server, html):
+def test_page(visit, html):
     """A page is complete, silent and light."""
+    site = html.as_uri()
     assert visit.locator("article h1").count() == 1
     external = [
-        url for url in visit.asked if not url.startswith((server, "data:", "blob:", "about:"))
+        url for url in visit.asked if not url.startswith((site, "data:", "blob:", "about:"))
     ]
     assert not external, f"the page asks other hosts: {external}"
     assert not visit.errors, f"script errors: {visit.errors}"
-    loaded = {url for url in visit.asked if url.startswith(server)}
+    loaded = {url for url in visit.asked if url.startswith(site)}
     assert len(loaded) < REQUEST_LIMIT
-    assert sum(transferred(html, url.removeprefix(server)) for url in loaded) < WEIGHT_LIMIT
+    assert sum(transferred(html, url.removeprefix(site)) for url in loaded) < WEIGHT_LIMIT
 
     formulas = visit.locator("article .math").count()
     rendered = visit.locator("article mjx-container").count()
@@ -159,6 +165,17 @@ def test_page(visit, server, html):
 
     for image in visit.locator("article img").all():
         assert (image.get_attribute("alt") or "").strip(), "a figure without alternative text"
+
+
+def test_first_figure_is_on_the_first_two_screens(visit):
+    """A chapter shows its answer before it derives it; of another page this is not asked."""
+    if f"book/{visit.name}" not in CHAPTERS:
+        return
+    visit.set_viewport_size(SCREEN)
+    visit.evaluate("window.scrollTo(0, 0)")
+    figure = visit.locator("article figure").first.bounding_box()
+    visit.set_viewport_size(DESKTOP)
+    assert figure["y"] + figure["height"] / 2 < 2 * SCREEN["height"]
 
 
 def test_sliders_move_the_curves(visit):
@@ -255,8 +272,19 @@ def test_each_theme_has_its_own_figures(unfolded, html):
 
 
 def test_chapter_1_has_a_slider(browser, server):
-    """The test above would pass on a book without sliders."""
+    """The tests above would pass on a book without sliders, and without chapters."""
+    assert len(CHAPTERS) == 10
     page = browser.new_page()
     page.goto(f"{server}/book/01_binary_perceptron.html")
     assert page.locator("figure.wfm-slider input[type=range]").count() >= 1
+    page.close()
+
+
+def test_front_page_begins_with_its_picture(browser, server):
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(f"{server}/book/index.html")
+    figure = page.locator("article figure").first.bounding_box()
+    code = page.locator("article div.cell_input").first
+    assert figure["y"] + figure["height"] / 2 < SCREEN["height"]
+    assert code.count() == 0 or figure["y"] < code.bounding_box()["y"]
     page.close()
