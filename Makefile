@@ -16,6 +16,8 @@ PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-load
 # Of `make elsewhere` and `make site-test`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
+# Of `make pdf`: whether the API reference is printed.
+API :=
 # Of `make mutants`: how many a group, drawn with which seed.
 COUNT := 20
 SEED := 1
@@ -88,8 +90,8 @@ students: $(READY)  ## write notebooks without solutions to _build/students
 slides: book  ## write slides of all figures to _build/slides
 	@$(BIN)/python -m tools.slides
 
-pdf: book  ## print the whole book to _build/wide-flat-minima.pdf (needs Chromium)
-	@$(BIN)/python -m tools.pdf
+pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium (API=1: the API as well)
+	@$(BIN)/python -m tools.pdf $(if $(API),--api)
 
 site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
 	$(BIN)/python -m tools.attach
