@@ -78,6 +78,7 @@ def typeset(text: str, parts: dict[str, str], *, api: bool = False, site: str = 
     for one in chapters:
         article.append(one.section)
     mend_links(article, site)
+    name_headings(article)
     return document(soup, article, chapters)
 
 
@@ -174,6 +175,15 @@ def headings(section: Tag) -> Iterator[tuple[int, Tag, str]]:
     """Yield the headings of a chapter and of its sections: level, heading and place."""
     for heading in section.find_all(("h1", "h2")):
         yield int(heading.name[1:]), heading, heading.parent["id"]
+
+
+def name_headings(article: Tag) -> None:
+    """Move the names of sections to their headings, which may have gone on to the next page."""
+    for heading in article.find_all(HEADINGS[1:]):
+        section = heading.parent
+        if section.name == "section" and "id" in section.attrs and "id" not in heading.attrs:
+            heading["id"] = section["id"]
+            del section["id"]
 
 
 def mend_links(article: Tag, site: str) -> None:

@@ -45,7 +45,8 @@ def about() -> dict[str, str]:
     """Return what the PDF says of itself, from `CITATION.cff`."""
     cited = read()
     words = ", ".join(cited["keywords"])
-    return {"Title": cited["title"], "Author": names(cited), "Keywords": words}
+    made = f"wfmlib {cited['version']}"
+    return {"Title": cited["title"], "Author": names(cited), "Keywords": words, "Creator": made}
 
 
 def names(cited: dict) -> str:
