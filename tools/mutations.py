@@ -5,7 +5,8 @@ sign, a term that goes, two arguments that change places; in a recipe also a nam
 goes, and another word from the same file; in the ledger a digit, a tolerance, a verdict, a check.
 What says nothing on a result is left alone: docstrings, words of errors, annotations, decorators.
 So is what only costs work, where it has one form throughout: how often a loop that ends by itself
-may turn at most, and the scale at which panels of a quadrature are graded, a tenth wider.
+may turn at most, the scale at which panels of a quadrature are graded, a tenth wider, and room
+for one more of what they are graded by.
 """
 
 from __future__ import annotations
@@ -101,11 +102,15 @@ def _is_text(node: ast.AST) -> bool:
     )
 
 
-def _is_features(target: ast.expr) -> bool:
-    """Say whether what is assigned to are the features of a grid, which come as `features`."""
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return getattr(target, "id", "") == "features"
+def _plain(target: ast.expr) -> tuple[type, ...]:
+    """Return which numbers, but zero, change no result in what is assigned to this.
+
+    A grid grades its panels by `features`, pairs of a centre and a scale (`gaussian.fill_grid`).
+    """
+    if getattr(target, "id", "") == "features":
+        return float, int
+    inside = isinstance(target, ast.Subscript) and getattr(target.value, "id", "") == "features"
+    return (float,) if inside else ()
 
 
 def _is_capped(node: ast.For) -> bool:
@@ -134,7 +139,7 @@ class _Reader(ast.NodeVisitor):
         self.source, self.file, self.recipe = source, file, recipe
         self.found: list[Mutant] = []
         self.place = ""
-        self.grading = False  # within a centre and a scale that `gaussian.fill_grid` grades by
+        self.plain: tuple[type, ...] = ()  # numbers that only say how a quadrature has its panels
         self.starts = [0]
         for line in source.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
@@ -178,9 +183,9 @@ class _Reader(ast.NodeVisitor):
     def visit_Assign(self, node):
         """Look at the value, unless it lists names."""
         if not any(getattr(one, "id", "").startswith("__") for one in node.targets):
-            self.grading = any(map(_is_features, node.targets))
+            self.plain = _plain(node.targets[0])
             self.visit(node.value)
-            self.grading = False
+            self.plain = ()
             for one in node.targets:
                 if isinstance(one, ast.Subscript):
                     self.visit(one.slice)
@@ -204,11 +209,13 @@ class _Reader(ast.NodeVisitor):
     def visit_Constant(self, node):
         """Change a number or a truth; in a recipe put another word of the same file."""
         value = node.value
+        if type(value) in self.plain and value:
+            return
         if isinstance(value, bool):
             self.add("constant", node, ast.Constant(not value))
         elif isinstance(value, int):
             self.add("constant", node, ast.Constant(value + 1))
-        elif isinstance(value, float) and not (self.grading and value):
+        elif isinstance(value, float):
             factor = 1000.0 if abs(value) < TINY else 1.1
             self.add("constant", node, ast.Constant(float(f"{factor * value:.6g}") or 1.0))
         elif value in self.words and len(self.words) > 1:

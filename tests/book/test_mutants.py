@@ -184,6 +184,7 @@ def test_recipes_lose_arguments_and_change_words():
 
 GRADED = """\
 def area(x, width):
+    features = np.empty((1, 2))
     features[0] = 0.0, 3.0 / width
     for _ in range(CAP):
         x = x - 1
