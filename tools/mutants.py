@@ -411,16 +411,19 @@ class Kernels:
             self.now = self.root
 
 
-def equivalents() -> dict[str, str]:
-    """Return the reasons why mutants count for nothing, by their words without the line."""
-    table = tomllib.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
-    return {f"{one['file']} {one['change']}": one["reason"] for one in table.get("mutant", [])}
+def equivalents() -> list[dict[str, str]]:
+    """Return the mutants that count for nothing, each with the reason."""
+    return tomllib.loads(EQUIVALENT.read_text()).get("mutant", []) if EQUIVALENT.exists() else []
 
 
-def key(mutant: dict) -> str:
-    """Return what stands for a mutant in the list of equivalents: it may move in its file."""
+def is_excused(mutant: dict, by: dict[str, str]) -> bool:
+    """Say whether a mutant is the one that an entry of the list means, which may name its line.
+
+    It may move in its file.
+    """
     words = (" ".join(mutant[one].split()) for one in ("before", "after"))
-    return f"{mutant['file']} {mutant['place']}: {' -> '.join(words)}"
+    same = f"{mutant['place']}: {' -> '.join(words)}" == by["change"]
+    return same and mutant["file"] == by["file"] and by.get("line") in (None, mutant["text"])
 
 
 def summary(found: list[dict]) -> str:
@@ -429,7 +432,11 @@ def summary(found: list[dict]) -> str:
     lines = []
     for group in GROUPS:
         every = [one for one in found if one["group"] == group]
-        counted = [one for one in every if one["outcome"] != "survives" or key(one) not in same]
+        counted = [
+            one
+            for one in every
+            if one["outcome"] != "survives" or not any(is_excused(one, by) for by in same)
+        ]
         killed = [one for one in counted if one["outcome"] != "survives"]
         if not counted:
             continue

@@ -65,6 +65,7 @@ class Mutant:
     after: str
     start: int  # bytes from the beginning of the file
     end: int
+    text: str = ""  # of the line
 
     def __str__(self):
         one, other = (" ".join(text.split()) for text in (self.before, self.after))
@@ -141,7 +142,8 @@ class _Reader(ast.NodeVisitor):
         self.place = ""
         self.plain: tuple[type, ...] = ()  # numbers that only say how a quadrature has its panels
         self.starts = [0]
-        for line in source.splitlines(keepends=True):
+        self.lines = source.splitlines(keepends=True)
+        for line in self.lines:
             self.starts.append(self.starts[-1] + len(line))
         self.words = sorted(_settings(ast.parse(source))) if recipe else []
 
@@ -154,9 +156,9 @@ class _Reader(ast.NodeVisitor):
             after = ast.unparse(ast.fix_missing_locations(new))
             after = f"({after})" if isinstance(node, ast.expr) else after
         if isinstance(new, str) or ast.dump(node) != ast.dump(new):
-            self.found.append(
-                Mutant(self.file, self.place, node.lineno, kind, before, after, start, end)
-            )
+            where = self.file, self.place, node.lineno
+            text = self.lines[node.lineno - 1].decode().strip()
+            self.found.append(Mutant(*where, kind, before, after, start, end, text))
 
     # What is left alone ---------------------------------------------------------------------
 

@@ -233,6 +233,23 @@ def test_tests_are_found_through_calls_fixtures_and_names(tree):
     assert tests("WIDTH") == tests("stretched")
 
 
+def test_other_files_have_their_turn(tree):
+    """A property is often held by the tests of what uses it: half are of the module's own file."""
+    for file, names in (("toy", "abcde"), ("after", "fgh"), ("before", "ij")):
+        text = "".join(f"def test_{one}():\n    assert toy.unseen()\n\n" for one in names)
+        path = tree.root / "tests" / "unit" / f"test_{file}.py"
+        path.write_text("from wfmlib import toy\n\n" + text)
+    reach = Reach(tree.root)
+
+    def tests(most):
+        found = reach.nearest({("wfmlib.toy", "unseen")}, {}, most)
+        return "".join(one[-1] for one in found)
+
+    assert tests(4) == "abfi"
+    assert tests(8) == "abcdfigj"
+    assert tests(99) == "abcdefigjh"
+
+
 def test_a_mutant_is_killed_survives_or_never_ends(tree):
     file = tree.root / "wfmlib" / "toy.py"
     tree.confirm({"tests/unit/test_toy.py::test_broken"})
@@ -395,11 +412,11 @@ def test_the_draw_depends_on_the_seed_alone():
     assert first != mutants.drawn(mutants.ROOT, "recipes", 5, seed=2)
 
 
-def test_what_is_listed_as_equivalent_is_there():
+def test_what_is_listed_as_equivalent_is_one_mutant():
     """Or the list would excuse what nobody looked at."""
-    every = {
-        mutants.key(vars(one))
-        for group in mutants.GROUPS
-        for one in mutants.candidates(mutants.ROOT, group)
-    }
-    assert set(mutants.equivalents()) <= every
+    groups = (mutants.candidates(mutants.ROOT, group) for group in mutants.GROUPS)
+    every = [vars(one) for group in groups for one in group]
+    for by in mutants.equivalents():
+        listed = [one for one in every if one["file"] == by["file"]]
+        found = [one["text"] for one in listed if mutants.is_excused(one, by)]
+        assert len(found) == 1, (by["change"], found)

@@ -1,0 +1,136 @@
+"""Where panels of a quadrature are graded: a finer rule changes nothing, wherever one looks.
+
+Each kernel says where its integrand bends and over what width. If that were a little off, the
+average would be a little wrong where the bend is sharp, and nowhere else. So each is held against
+itself with 24 nodes a panel, at sharp bends and at none. What the averages are, other tests say.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from wfmlib import gaussian
+from wfmlib.theory import (
+    broken_symmetry,
+    dense_stabilities,
+    groups,
+    infinite_replicas,
+    many_replicas,
+    stabilities,
+    taught_replicas,
+    weights,
+)
+
+FINE = 24
+BEYOND = np.array([1e-3, 0.1, 1.0, 3.0])  # stabilities above the margin
+
+# overlap, spread of infinitely many replicas: sharp bends where 1 - overlap is small
+SPREADS = [(0.5, 0.5), (1.0 - 1e-6, 1e-7), (1.0 - 1e-6, 0.01), (0.9, 30.0)]
+# overlap between groups, what they add to it
+GAPS = [(0.5, 0.3), (0.99, 0.00999), (0.3, 0.6999), (1e-3, 0.998)]
+MARGINS = (0.0, 0.7, -0.5)
+
+
+def product(*values):
+    return list(itertools.product(*values))
+
+
+CASES = [
+    (
+        dense_stabilities.infinite,
+        12,
+        [(k + BEYOND, k, c, s, 1.0 - c) for k, (c, s) in product(MARGINS, SPREADS)],
+    ),
+    (
+        dense_stabilities.finite,
+        12,
+        [
+            (k + BEYOND[:2], k, c, g, 1.0 - c - g, 5.0)
+            for k, (c, g) in product((0.0, 0.7), GAPS[:3])
+        ],
+    ),
+    (
+        stabilities._density_and_share,
+        16,
+        [
+            (k + BEYOND, k, min(k, 0.0), c, 1.0 - c)
+            for k, c in product(MARGINS, (1e-3, 0.5, 0.999, 1.0 - 1e-8))
+        ],
+    ),
+    (
+        infinite_replicas._pattern,
+        14,
+        [(c, s, 1.0 - c, k) for k, (c, s) in product(MARGINS, SPREADS)],
+    ),
+    (
+        infinite_replicas._weight,
+        14,
+        product((1e-3, 1.0, 30.0, 1e4), (0.3, 0.999, 1.0, 1.001, 3.0)),
+    ),
+    (
+        taught_replicas._pattern,
+        14,
+        [
+            (q, t, s, 1.0 - q)
+            for (q, t), s in product(
+                ((0.5, 0.3), (1.0 - 1e-6, 0.999), (0.9, 0.9486)), (1e-3, 0.5, 30.0)
+            )
+        ],
+    ),
+    (
+        taught_replicas._weight,
+        14,
+        product((0.1, 1.0, 30.0), (0.3, 1.0, 3.0), (0.0, 2.0, 40.0)),
+    ),
+    (many_replicas.weight_averages, 12, product((0.0, 0.3, 50.0), (0.1, 1.0, 3.0), (2.0, 50.0))),
+    (
+        broken_symmetry._pattern_averages,
+        12,
+        [
+            (c, g, 1.0 - c - g, k, m)
+            for k, (c, g), m in product((0.0, 0.7), GAPS, (0.01, 1.0, 30.0))
+        ],
+    ),
+    (
+        broken_symmetry._weight_averages,
+        12,
+        product((1e-3, 0.3, 50.0), (1e-3, 1.0, 30.0), (0.01, 0.5, 1.0)),
+    ),
+    (
+        groups._weight_averages,
+        10,
+        [
+            (1e-3, 1.0, 0.01, 10.0, 1.0, 0.0, 1.0),
+            (1e-3, 1.0, 0.6, 1.0, 1.0, 0.5, 0.5),
+            (0.45, 1.0, 30.0, 0.01, 30.0, 0.5, 0.1),
+            (0.45, 1.0, 30.0, 10.0, 30.0, 0.5, 1.0),
+        ],
+    ),
+    (weights._field_averages, 16, [(w,) for w in (1e-4, 0.3, 0.6, 5.0, 1e4, 1e10)]),
+    (
+        weights._constrained,
+        12,
+        product((1e-4, 0.1, 0.45), (0.01, 0.6, 30.0), (0.3, 3.0, 100.0), (0.0, 0.5)),
+    ),
+]
+
+
+def flat(found):
+    """Return numbers, and tuples and arrays of them, in one row."""
+    return np.hstack([np.hstack(one) if isinstance(one, tuple) else one for one in found])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "order", "cases"),
+    CASES,
+    ids=[f"{one.__module__.rpartition('.')[2]}.{one.__name__}" for one, *_ in CASES],
+)
+def test_a_finer_rule_changes_nothing(kernel, order, cases):
+    rule, fine = gaussian.legendre_rule(order), gaussian.legendre_rule(FINE)
+    for case in cases:
+        found, expected = flat(kernel(*case, rule)), flat(kernel(*case, fine))
+        assert np.all(np.isfinite(expected))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=f"{case}")
