@@ -91,14 +91,15 @@ def sources(root: Path, group: str) -> list[Path]:
 
 def candidates(root: Path, group: str) -> list[Mutant]:
     """Return all mutants of a group."""
-    found: list[Mutant] = []
-    for path in sources(root, group):
-        text = (root / path).read_bytes()
-        if path.suffix == ".toml":
-            found += mutations.of_ledger(text, path.as_posix())
-        else:
-            found += mutations.of_source(text, path.as_posix(), recipe=group == "recipes")
-    return found
+    return [one for path in sources(root, group) for one in of_file(root, path, group)]
+
+
+def of_file(root: Path, path: Path, group: str) -> list[Mutant]:
+    """Return all mutants of a file, whose path is relative to the tree."""
+    text = (root / path).read_bytes()
+    if path.suffix == ".toml":
+        return list(mutations.of_ledger(text, path.as_posix()))
+    return mutations.of_source(text, path.as_posix(), recipe=group == "recipes")
 
 
 def drawn(root: Path, group: str, count: int, seed: int) -> list[Mutant]:

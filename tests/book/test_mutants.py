@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -414,9 +415,10 @@ def test_the_draw_depends_on_the_seed_alone():
 
 def test_what_is_listed_as_equivalent_is_one_mutant():
     """Or the list would excuse what nobody looked at."""
-    groups = (mutants.candidates(mutants.ROOT, group) for group in mutants.GROUPS)
-    every = [vars(one) for group in groups for one in group]
+    root = mutants.ROOT
+    groups = {path: one for one in mutants.GROUPS for path in mutants.sources(root, one)}
     for by in mutants.equivalents():
-        listed = [one for one in every if one["file"] == by["file"]]
-        found = [one["text"] for one in listed if mutants.is_excused(one, by)]
+        path = Path(by["file"])
+        every = map(vars, mutants.of_file(root, path, groups[path]))
+        found = [one["text"] for one in every if mutants.is_excused(one, by)]
         assert len(found) == 1, (by["change"], found)
