@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -76,6 +77,7 @@ def font_face(fonts: Path, name: str, points: set[int]) -> str:
     if not points:
         return ""
     font = TTFont(fonts / f"{name}.ttf", recalcTimestamp=False)
+    subset.log.setLevel(logging.WARNING)  # it tells each step, and Jupyter Book prints that
     subsetter = subset.Subsetter(subset.Options(hinting=False, notdef_outline=True))
     subsetter.populate(unicodes=points)
     subsetter.subset(font)

@@ -110,6 +110,12 @@ def test_a_style_sheet_keeps_what_it_names(tmp_path):
     )
 
 
+def test_making_a_font_is_no_news(caplog):
+    with caplog.at_level("INFO"):
+        icons.with_icons(SHEET, {"fa-solid fa-moon"}, FONTS)
+    assert not caplog.records
+
+
 def test_only_the_icons_in_use_are_kept():
     styles = icons.with_icons(SHEET, {"theme-switch fa-solid fa-moon fa-lg"}, FONTS)
     assert glyphs(styles) == {0xF186, 0xF0F3, 0xF0EB}
