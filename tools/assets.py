@@ -105,8 +105,7 @@ def write(app, error):
 
 def superfluous(static: Path, parts: Parts) -> list[Path]:
     """Return what no page asks for any more: joined files, their maps, other forms of MathJax."""
-    names = (*parts.styles, *parts.scripts, *UNUSED, *SEARCHING)
-    found = [static / name for name in names]
+    found = [static / name for name in (*parts.styles, *parts.scripts, *UNUSED, SEARCHING[0])]
     whole = [path for path in (static / "mathjax").glob("*-*.js") if path.name != MATHJAX]
     return [*found, *(path.with_name(f"{path.name}.map") for path in found), *whole]
 
