@@ -8,12 +8,18 @@ itself with 24 nodes a panel, at sharp bends and at none. What the averages are,
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 
 from wfmlib import gaussian
 from wfmlib.theory import (
+    Binary,
+    CrossEntropy,
+    Margin,
+    Perceptron,
+    Spherical,
     broken_symmetry,
     dense_stabilities,
     groups,
@@ -23,6 +29,7 @@ from wfmlib.theory import (
     taught_replicas,
     weights,
 )
+from wfmlib.theory.replica_symmetric import Stationary
 
 FINE = 24
 BEYOND = np.array([1e-3, 0.1, 1.0, 3.0])  # stabilities above the margin
@@ -134,3 +141,23 @@ def test_a_finer_rule_changes_nothing(kernel, order, cases):
         found, expected = flat(kernel(*case, rule)), flat(kernel(*case, fine))
         assert np.all(np.isfinite(expected))
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=f"{case}")
+
+
+@pytest.mark.parametrize("own", [Binary(), Spherical()])
+@pytest.mark.parametrize("constraint", [Margin, CrossEntropy])
+def test_a_finer_rule_changes_nothing_of_a_saddle_point(own, constraint, monkeypatch):
+    """From shared fields that hardly matter to those next to a wall."""
+    given = [Margin(0.0), Margin(0.8), Margin(-0.5)]
+    if constraint is CrossEntropy:
+        given = [CrossEntropy(*one) for one in product((1.0, 30.0, math.inf), (5.0, 100.0, 1e4))]
+
+    def averages():
+        points = (
+            Stationary(q_hat, own, Perceptron(), one)
+            for q_hat, one in product((1e-3, 1.0, 1e2, 1e4, 1e8), given)
+        )
+        return [(at.alpha, at.entropy, at.mean_force, at.replicon) for at in points]
+
+    found = averages()
+    monkeypatch.setattr(constraint, "order", FINE)
+    np.testing.assert_allclose(found, averages(), rtol=1e-9, atol=1e-12)
