@@ -287,8 +287,9 @@ def test_the_estimate_scales_a_sample_to_the_whole(monkeypatch, units, N):
     )
     samples = []
 
-    def combine(wrong, weights, distance, sizes, *_):
-        samples.append(set(map(tuple, wrong[0, : sizes[0]])))
+    def combine(wrong, weights, distance, sizes, parity, N, first, last, room):
+        assert (first, last, room) == (0, sizes[0], 0), "all of the sample, and none is kept"
+        samples.append(set(map(tuple, wrong[0, first:last])))
         clock.now += 1e-12 * np.prod(sizes.astype(float))
 
     monkeypatch.setattr(enumerate_machines, "_combine", combine)
