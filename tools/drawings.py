@@ -1,9 +1,10 @@
 """What a page does with a figure that matplotlib drew as SVG, with no need to draw it again.
 
 `Drawing` reads the file. `light` and `dark` are the same lines in the colours of the two themes,
-without a ground of their own. `phone` puts panels that stand side by side below each other, and
-enlarges the text of one that stands alone. Numbers are cut to a hundredth of a point, and what
-nobody sees is left out: half of the file.
+without a ground of their own; only a legend has one, where lines would cross its words. `phone`
+puts panels that stand side by side below each other, enlarges the text of one that stands alone,
+and puts panels in a panel below it. Numbers are cut to a hundredth of a point, and what nobody
+sees is left out: half of the file.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 COLUMN = 278.0  # points: a panel of this width has text of nine pixels on a phone, and more
 READABLE = 0.0262  # of the width of a drawing that fills a phone's: ten pixels of 390
 GAP = 6.0  # points around what is cut out
+NARROW = 75.0  # points: what is no wider is a scale of colours, and stays beside its panel
 
 
 def tag(name: str) -> str:
@@ -93,6 +95,7 @@ class Drawing:
         self.panels = {one.get("id"): one[0] for one in self.root.iter(tag("clipPath"))}
         self.axes = [one for one in self.figure if (one.get("id") or "").startswith("axes_")]
         self._without_ground()
+        self._behind_legends()
         self.boxes = [self._box(one) for one in self.axes]
         columns = self._columns()
         if len(columns) > 1:
@@ -138,11 +141,30 @@ class Drawing:
             if not any(other.holds(box) for one, _, other in grounds if one is not axes):
                 axes.remove(patch)
 
+    def _behind_legends(self):
+        """Give each legend a ground, so that its words can be read where lines cross it."""
+        for legend in [one for one in self.figure.iter() if is_named(one, "legend_")]:
+            box = self._box(legend)
+            legend.insert(
+                0,
+                ET.Element(
+                    tag("rect"),
+                    {
+                        "x": f"{box.left - 2:.2f}",
+                        "y": f"{box.top - 2:.2f}",
+                        "width": f"{box.width + 4:.2f}",
+                        "height": f"{box.bottom - box.top + 4:.2f}",
+                        "style": "fill: #ffffff; fill-opacity: 0.8",
+                    },
+                ),
+            )
+
     def _columns(self) -> list[list[Box]]:
         """Return what stands below each other on a phone: of each row the parts side by side.
 
         Panels that stand above each other, or overlap, stay together; so do as many columns as
-        there is room for. A panel without numbers on its axis gets those of its neighbour.
+        there is room for, and a panel and its scale of colours. A panel without numbers on its
+        axis gets those of its neighbour.
         """
         boxes = sorted(self.boxes, key=lambda box: box.left)
         rest = [one for one in self.figure if one not in self.axes]
@@ -157,7 +179,7 @@ class Drawing:
         rows = [Box.around(columns[0])]
         for column in columns[1:]:
             both = Box.around([rows[-1], *column])
-            if both.width <= COLUMN:
+            if both.width <= COLUMN or Box.around(column).width <= NARROW:
                 rows[-1] = both
             else:
                 rows.append(Box.around(column))
@@ -198,15 +220,34 @@ class Drawing:
         which it stands.
         """
         root = copy.deepcopy(self.root)
-        covered = []
-        for axes, box in zip(self._axes_of(root), self.boxes, strict=True):
+        covered, insets = [], []
+        for axes in self._axes_of(root):
+            insets += taken_out(axes)
+            box = self._box(axes)
             panel = self._panel(axes) or box
-            for one in parts(axes):
-                covered.append(self._grown(one, panel))
-        covered += self.boxes
+            covered += [box, *(self._grown(one, panel) for one in parts(axes))]
         whole = Box.around(covered)
-        _sized(root, whole.left, whole.top, whole.width, whole.bottom - whole.top)
+        left, top, width = whole.left - GAP, whole.top - GAP / 2, whole.width + 2 * GAP
+        bottom = whole.bottom + GAP / 2
+        if insets:
+            bottom += GAP + self._put_below(root, insets, left, bottom + GAP, width)
+        _sized(root, left, top, width, bottom - top)
         return root
+
+    def _put_below(self, root, insets, left: float, top: float, width: float) -> float:
+        """Write panels in a row, as large as their text asks for; return how high it is."""
+        boxes = [self._box(one) for one in insets]
+        size = min(scale for one in insets if (scale := text_scale(one)))
+        room = width / sum(box.width + 2 * GAP for box in boxes)
+        factor = min(room, max(1.0, READABLE * width / (100 * size)))
+        x = left + width / 2 * (1 - factor / room)
+        for one, box in zip(insets, boxes, strict=True):
+            x += factor * GAP
+            move = f"translate({x - factor * box.left:.2f} {top - factor * box.top:.2f})"
+            holder = ET.SubElement(root, tag("g"), {"transform": f"{move} scale({factor:.3f})"})
+            holder.append(one)
+            x += factor * (box.width + GAP)
+        return factor * max(box.bottom - box.top for box in boxes)
 
     @staticmethod
     def _axes_of(root):
@@ -221,10 +262,10 @@ class Drawing:
     def _grown(self, part, panel: Box) -> Box:
         """Enlarge a text or a legend in its place; return what it covers then."""
         box = self._box(part)
-        scale = re.search(r"scale\((0\.\d+) -", ET.tostring(part, "unicode"))
+        scale = text_scale(part)
         if box is None or scale is None:
             return box or panel
-        factor = max(1.0, READABLE * self.width / (100 * float(scale[1])))
+        factor = max(1.0, READABLE * self.width / (100 * scale))
         x, y, shift = (box.left + box.right) / 2, (box.top + box.bottom) / 2, (0.0, 0.0)
         room = (factor - 1) * 10
         if box.top >= panel.bottom:  # numbers and the label below; the label makes room
@@ -235,7 +276,8 @@ class Drawing:
         elif box.bottom <= panel.top:
             y = box.bottom
         elif box.left >= panel.right:
-            x = box.left
+            upright = box.bottom - box.top > box.width
+            x, shift = box.left, (3.0 * room if upright else 0.0, 0.0)
         else:  # inside: it keeps to the nearer sides
             x = nearer(box.left, box.right, panel.left, panel.right)
             y = nearer(box.top, box.bottom, panel.top, panel.bottom)
@@ -260,7 +302,7 @@ class Drawing:
         figure.set("id", "f")
         definitions.append(figure)
         widths = [sum(part.width + GAP for part in row) for row in columns]
-        wide, high = max(widths), 0.0
+        wide, high = max(COLUMN, *widths), 0.0
         for row, width in zip(columns, widths, strict=True):
             tall = max(part.bottom - part.top for part in row) + GAP
             x = (wide - width) / 2
@@ -313,9 +355,9 @@ class Drawing:
         """Yield the corners of what an element covers."""
         if element.tag in (tag("defs"), tag("clipPath")):
             return
-        if clip := element.get("clip-path"):  # the panel, which holds all that is seen
-            element, place = self.panels[clip[5:-1]], np.eye(3)
         place = place @ matrix(element.get("transform", ""))
+        if clip := element.get("clip-path"):  # the panel, which holds all that is seen
+            element = self.panels[clip[5:-1]]
         if element.tag == tag("use"):
             outline = self.outlines.get(element.get(LINK)[1:])
             x, y = float(element.get("x", 0)), float(element.get("y", 0))
@@ -337,6 +379,25 @@ class Drawing:
                 yield (place @ corner)[:2]
         for child in element:
             yield from self._points(child, place)
+
+
+def is_named(element, start: str) -> bool:
+    """Say whether an element is a group that matplotlib named so."""
+    return element.tag == tag("g") and (element.get("id") or "").startswith(start)
+
+
+def taken_out(axes) -> list:
+    """Take the panels in a panel out of it, and return them."""
+    insets = [one for one in axes if is_named(one, "axes_")]
+    for one in insets:
+        axes.remove(one)
+    return insets
+
+
+def text_scale(element) -> float | None:
+    """Return a hundredth of the size of the first text in an element, in points."""
+    found = re.search(r"scale\((0\.\d+) -", ET.tostring(element, "unicode"))
+    return float(found[1]) if found else None
 
 
 def parts(axes):
