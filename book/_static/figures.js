@@ -51,9 +51,10 @@
   print.addEventListener("change", () => print.matches ? begin() : end());
 })();
 
-// What is wider than its place scrolls; as long as there is more, an edge of it fades.
+// What is wider than its place scrolls, also a formula in a line; as long as there is more, an edge
+// of it fades.
 (() => {
-  const wide = "article :is(pre, mjx-container[display=true], .pst-scrollable-table-container, "
+  const wide = "article :is(pre, .wfm-wide, mjx-container[display=true], .pst-scrollable-table-container, "
     + "table.table, .wfm-scorecard)";
   const mark = one => {
     const rest = one.scrollWidth - one.clientWidth - one.scrollLeft;
@@ -63,13 +64,19 @@
   const sizes = new ResizeObserver(all => {
     new Set(all.map(one => one.target.closest(wide))).forEach(one => one && mark(one));
   });
-  const watch = () => document.querySelectorAll(wide).forEach(one => {
-    sizes.observe(one);
-    if (one.firstElementChild) sizes.observe(one.firstElementChild);
-  });
+  const watch = () => {
+    const formulas = [...document.querySelectorAll("article span.math")];
+    const widths = formulas.map(one => one.firstElementChild?.offsetWidth - one.clientWidth);
+    formulas.forEach((one, i) => one.classList.toggle("wfm-wide", widths[i] > 2));
+    document.querySelectorAll(wide).forEach(one => {
+      sizes.observe(one);
+      if (one.firstElementChild) sizes.observe(one.firstElementChild);
+    });
+  };
   document.addEventListener("scroll", event => {
     if (event.target.matches?.(wide)) mark(event.target);
   }, { capture: true, passive: true });
   watch();
   addEventListener("load", () => window.MathJax?.startup?.promise?.then(watch));
+  matchMedia("(max-width: 720px)").addEventListener("change", watch);  // as in book.css
 })();
