@@ -34,6 +34,7 @@ MATHJAX = ("sphinx-mathjax-offline", "static", "mathjax", "tex-svg.js")
 ASK = "**Predict first.**"
 KEYS = "<p>Arrow keys, space and a click on the numbers below turn the pages of a deck.</p>"
 ROOM = 400  # characters of text beside a figure: sentences beyond it stay in the book
+RUNS_ON = re.compile(r"(?:,? and)?[:,;]*$")  # "the reference, and" a formula
 
 FORMULA = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \((eq-[^)]+)\))?$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^(`{3,}|:{3,}|\$\$).*?^\1.*?$", re.MULTILINE | re.DOTALL)
@@ -108,20 +109,23 @@ def lead(text: str, room: int = ROOM) -> str:
     return " ".join(told[:count])
 
 
-def closing(text: str, room: int = ROOM // 2) -> str:
-    """Return the last sentences of a paragraph, at least one: they announce what follows."""
+def closing(text: str, room: int = ROOM // 2, end: str = ".") -> str:
+    """Return the last sentences of a paragraph, at least one: they announce what follows.
+
+    What ran on ends in `end`: in a colon where what it runs on into stands below.
+    """
     every = sentences(text)
     count = 1
     while count < len(every) and len(" ".join(every[-count - 1 :])) <= room:
         count += 1
     if count == len(every) > 1 and every[0][0].islower():  # it goes on from a formula
         count -= 1
-    return finished(" ".join(every[-count:]))
+    return finished(" ".join(every[-count:]), end)
 
 
-def finished(text: str) -> str:
-    """Return a text that ends in a full stop where it led on to something."""
-    return text if text[-1] in ".!?)*" else text.rstrip(":,;") + "."
+def finished(text: str, end: str = ".") -> str:
+    """Return a text that ends in `end` where it led on to something."""
+    return text if text[-1] in ".!?)*" else RUNS_ON.sub("", text) + end
 
 
 def figure_of(cell) -> tuple[str, str]:
@@ -204,7 +208,7 @@ def story(notebook) -> list[Slide | Step]:
             led = every[place - 1][0] == "text"
             goes = every[place + 1]
             goes = goes[1] if goes[0] == "text" and goes[1][:1].islower() else ""
-            said = closing(before) if led else ""
+            said = closing(before, end=":") if led else ""
             found.append(Step(what, section, said, lead(goes, ROOM // 2) if goes else ""))
         elif kind == "figure":
             passed = ("output", "formula")

@@ -198,6 +198,17 @@ def test_last_sentences():
     assert slides.closing("with $x=1$. A word. See:", room=99) == "A word. See."
 
 
+def test_words_before_a_formula_lead_to_it():
+    """They end in a colon, and not in a conjunction; a sentence that is whole stays."""
+    for text, expected in (
+        ("Move it. So the overlap is", "So the overlap is:"),
+        ("Let $w$ be a *reference*, and", "Let $w$ be a *reference*:"),
+        ("The first sum, and the second, gives", "The first sum, and the second, gives:"),
+        ("A first sentence of some length. All is told.", "All is told."),
+    ):
+        assert slides.closing(text, room=20, end=":") == expected
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_every_figure_of_a_chapter_has_its_text(chapter):
     """The chapter as it stands, with a picture in the place of every figure and slider."""
