@@ -43,6 +43,27 @@ def test_a_figure_is_enlarged_by_tap_and_by_key(phone, server):
     assert phone.url.endswith("/book/index.html")
 
 
+def test_a_formula_in_a_line_that_is_wider_than_a_phone_scrolls(phone, server):
+    """Its edge fades as long as there is more; the others are left alone."""
+    phone.goto(f"{server}/book/03_committee_machine.html")
+    wide = phone.locator(".wfm-wide").first
+    wide.wait_for(state="attached")
+    seen = "one => [one.scrollWidth > one.clientWidth, one.matches('.wfm-more-right')]"
+    phone.wait_for_function("document.querySelector('.wfm-wide.wfm-more-right')")
+    assert wide.evaluate(seen) == [True, True]
+    wide.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    phone.wait_for_function(
+        "document.querySelector('.wfm-wide.wfm-more-left:not(.wfm-more-right)')"
+    )
+    assert phone.locator(".wfm-wide").count() < 0.1 * phone.locator("article span.math").count()
+    caption = phone.locator(".wfm-side").first
+    told = caption.evaluate("one => getComputedStyle(one, '::after').content")
+    assert told == '" (top)"'
+    phone.set_viewport_size({"width": 1280, "height": 900})
+    phone.wait_for_function("!document.querySelector('.wfm-wide')")
+    assert caption.evaluate("one => getComputedStyle(one, '::after').content") == "none"
+
+
 def test_without_scripts_a_figure_leads_to_its_drawing(browser, server):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -112,7 +133,10 @@ def test_paper_is_white_whatever_the_theme(browser, server):
     assert page.locator("img.only-light").evaluate_all(
         "all => all.every(e => e.loading === 'eager')"
     )
+    folded = "all => all.map(e => e.checkVisibility())"
+    assert not any(page.locator("details.hide").evaluate_all(folded))
     page.emulate_media(media="screen", color_scheme="dark")
+    assert all(page.locator("details.hide").evaluate_all(folded))
     page.wait_for_function(f"{theme} === 'dark'")
     context.close()
 
