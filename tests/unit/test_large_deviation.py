@@ -12,10 +12,13 @@ from wfmlib.solvers import NotConverged
 from wfmlib.theory import (
     Binary,
     Margin,
+    Parity,
     Perceptron,
     ReLU,
     Sign,
+    SignCommittee,
     Spherical,
+    finite_committee,
     large_deviation,
     real_replicas,
     typical,
@@ -293,6 +296,20 @@ def test_many_replicas_tend_to_infinitely_many(case):
     assert (many.entropy - more.entropy) / (1e-4 - 0.25e-4) == pytest.approx(
         more.complexity, rel=0.1, abs=2e-3
     )
+
+
+def test_overlaps_of_machines_begin_where_groups_dissolve():
+    """At the replica-symmetric overlap of a committee; a parity machine has groups at any q1."""
+
+    def ends(alpha, machine, weights):
+        return large_deviation.overlap_range(alpha, weights=weights, activation=machine)
+
+    for weights in (Binary(), Spherical()):
+        assert ends(0.0, SignCommittee(3), weights) == (0.0, 1.0)
+        assert ends(0.5, Parity(3), weights) == (0.0, 1.0)
+    low, high = ends(0.5, SignCommittee(3), Spherical())
+    assert low == pytest.approx(finite_committee.solve(0.5).q, rel=1e-6)
+    assert high == 1.0
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
