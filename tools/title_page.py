@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import yaml
 from bs4 import BeautifulSoup, Tag
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.notebooks import ROOT
 
 
 def make(soup: BeautifulSoup) -> Tag:

@@ -7,7 +7,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from tools import notebooks, sides, unbroken
+from tools import lines, notebooks
 
 FORMULA = r'<span class="math notranslate nohighlight">\\(q_1 &lt; 1\\)</span>'
 
@@ -26,7 +26,7 @@ FORMULA = r'<span class="math notranslate nohighlight">\\(q_1 &lt; 1\\)</span>'
 )
 def test_what_touches_a_formula_stays_with_it(line, expected):
     plain = expected.replace("[", '<span class="wfm-unbroken">').replace("]", "</span>")
-    assert unbroken.joined(line) == plain
+    assert lines.joined(line) == plain
 
 
 def test_pages_break_no_line_before_a_full_stop(html):
@@ -43,7 +43,7 @@ def test_only_words_for_a_panel_are_marked():
     caption = (
         "<figcaption>Left: what is left. Right: the right answers, far up (right).</figcaption>"
     )
-    told = BeautifulSoup(sides.marked(f"Left: (left) {caption}"), "html.parser").select("span")
+    told = BeautifulSoup(lines.marked(f"Left: (left) {caption}"), "html.parser").select("span")
     assert [(one.text, one["data-phone"]) for one in told] == [
         ("Left", " (top)"),
         ("Right", " (bottom)"),

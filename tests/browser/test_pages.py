@@ -120,7 +120,7 @@ def visit(request, browser, html):
     context.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def narrow(visit):
     """The page at the width of a phone, with every solution and every folded cell open."""
     unfold(visit)
@@ -129,14 +129,12 @@ def narrow(visit):
     return visit
 
 
-@pytest.fixture
-def unfolded(visit):
-    """The same at a desktop's width, thinned."""
-    visit.set_viewport_size(DESKTOP)
-    unfold(visit)
-    visit.evaluate(THIN)
-    yield visit
-    visit.evaluate("document.documentElement.dataset.theme = 'light'")
+@pytest.fixture(scope="module")
+def unfolded(narrow):
+    """The same at a desktop's width, thinned: from here on formulas are no more."""
+    narrow.set_viewport_size(DESKTOP)
+    narrow.evaluate(THIN)
+    return narrow
 
 
 def test_page(visit, html):
@@ -255,6 +253,7 @@ def test_a_dark_page_can_be_read(unfolded):
     slabs = unfolded.locator("article .wfm-figure img.only-dark").evaluate_all(
         f"all => all.map({ground})"
     )
+    unfolded.evaluate("document.documentElement.dataset.theme = 'light'")
     assert not pale, f"{len(pale)} texts: {pale[:5]}"
     assert set(slabs) <= {"rgba(0, 0, 0, 0)"}, "a figure stands on a slab"
 
