@@ -264,6 +264,16 @@ def test_smallest_beta_of_random_solutions():
     assert positive > 20
 
 
+def test_smallest_beta_of_smaller_fields_is_as_much_larger():
+    """Only the products with beta count, also where the bound on tanh could end the walk."""
+    fields = np.array([1.0, -0.5, -0.5, 0.1, 0.1])
+    whole = smallest_beta(*with_fields(fields))
+    assert wrong_at(0.9 * whole, *with_fields(fields)) == 1
+    for scale in (0.1, 1e-3):
+        found = smallest_beta(*with_fields(scale * fields))
+        assert scale * found == pytest.approx(whole, rel=1e-9)
+
+
 def test_smallest_beta_where_any_will_do():
     w, xi, _ = instance(1, 21, 12, True)
     assert smallest_beta(w[0], xi, networks.Perceptron(w[0]).output(xi)) == 0.0

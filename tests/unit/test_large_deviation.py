@@ -283,6 +283,28 @@ def test_two_roots_at_once_are_those_found_one_in_the_other(
         assert getattr(found, name) == pytest.approx(getattr(nested, name), abs=1e-10)
 
 
+@pytest.mark.parametrize("root", [-1.99, 0.3, 2.99])
+@pytest.mark.parametrize("start", [None, -1.5, 0.4, 2.5, -2.0, 3.0, 7.0])
+def test_an_increasing_root_from_any_start(root, start):
+    """Within the limits, beyond which there is nothing to ask, and no farther at once than told.
+
+    The slope that is given is too small: the first steps are too long.
+    """
+    asked = []
+
+    def function(x):
+        assert -2.0 <= x <= 3.0
+        asked.append(x)
+        return math.expm1(3.0 * (x - root))
+
+    found = real_replicas._increasing_root(function, start, (-2.0, 3.0), step=0.5, slope=0.1)
+    assert found == pytest.approx(root, abs=1e-12)
+    within = start is not None and -2.0 < start < 3.0
+    assert asked[0] == (start if within else 0.0)
+    if within and abs(start - root) < 0.15:  # the secant method is quick where it starts close by
+        assert len(asked) < 10
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_many_replicas_tend_to_infinitely_many(case):
     """With corrections of order 1 / y, whose coefficient is the complexity."""

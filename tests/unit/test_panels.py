@@ -21,14 +21,18 @@ from wfmlib.theory import (
     Perceptron,
     Spherical,
     broken_symmetry,
+    committee_powers,
+    constrained,
     dense_stabilities,
     groups,
     infinite_replicas,
     many_replicas,
+    parity,
     stabilities,
     taught_replicas,
     weights,
 )
+from wfmlib.theory.constrained import Constrained, Reference
 from wfmlib.theory.replica_symmetric import Stationary
 
 FINE = 24
@@ -161,3 +165,47 @@ def test_a_finer_rule_changes_nothing_of_a_saddle_point(own, constraint, monkeyp
     found = averages()
     monkeypatch.setattr(constraint, "order", FINE)
     np.testing.assert_allclose(found, averages(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "given", [Margin(0.0), Margin(0.8), Margin(-0.5), CrossEntropy(1.0, 5.0)], ids=str
+)
+@pytest.mark.parametrize("own", [Binary(), Spherical()], ids=str)
+def test_a_finer_rule_changes_nothing_around_a_reference(own, given, monkeypatch):
+    """Of references far apart and next to one another; far away from them, and close by."""
+    margin = given if isinstance(given, Margin) else Margin(0.2)
+    conjugates = [(0.45, 0.01, 0.0), (0.1, 1.0, 0.5), (1e-3, 100.0, 0.9)]
+
+    def averages():
+        found = []
+        for q_hat, one in product((0.1, 30.0, 1e4), conjugates):
+            reference = Reference(Stationary(q_hat, own, Perceptron(), given), 0.5)
+            at = Constrained(*one, reference, own, Perceptron(), margin)
+            found.append([*at.image(), *at.averages])
+        return found
+
+    found = averages()
+    monkeypatch.setattr(constrained, "RULE", gaussian.legendre_rule(FINE))
+    np.testing.assert_allclose(found, averages(), rtol=1e-9, atol=1e-12)
+
+
+# overlap between groups, difference, 1 - q1 and replicas: ridges that are wide, and narrow ones
+@pytest.mark.parametrize(
+    "case",
+    [
+        (0.02, 0.3, 0.68, 4),
+        (0.1, 0.3, 0.6, 4),
+        (0.3, 0.4, 0.3, 3),
+        (0.6, 0.05, 0.35, 3),
+        (0.6, 0.3, 0.1, 10),
+        (0.05, 0.05, 0.9, 2),
+    ],
+)
+def test_a_finer_grid_of_shared_fields_changes_nothing(case):
+    for units in (2, 3):
+        found = parity.pattern_averages(units, *case)
+        fine = parity.pattern_averages(units, *case, accuracy=0.5 * parity.ACCURACY[units])
+        np.testing.assert_allclose(found[:3], fine[:3], rtol=2e-7)
+    found = committee_powers.pattern_averages(*case)
+    fine = committee_powers.pattern_averages(*case, accuracy=0.5 * committee_powers.ACCURACY)
+    np.testing.assert_allclose(found[:3], fine[:3], rtol=2e-5)

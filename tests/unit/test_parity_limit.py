@@ -270,6 +270,33 @@ def test_many_replicas_against_powers(units, spread):
     assert found.common == pytest.approx(powers.common, rel=3e-3)
 
 
+@pytest.mark.parametrize(
+    ("m", "numbers"),
+    [
+        (1.5, range(1, 11)),
+        (3.9, range(1, 11)),
+        (4.5, range(1, 9)),
+        (7.9, range(4, 12)),
+        (8.1, range(6, 12)),
+        (20.5, range(18, 24)),
+        (48.5, range(45, 51)),
+        (49.9, range(45, 51)),
+    ],
+)
+def test_which_numbers_of_replicas_it_is_interpolated_between(m, numbers, monkeypatch):
+    """More of them where fewer replicas are, around theirs, and none above 50."""
+    powers, asked = parity.pattern_averages, []
+
+    def ask(units, q0, difference, complement, k, most=None):
+        asked.append(k)
+        assert most == numbers[-1]  # one grid for all
+        return powers(units, q0, difference, complement, k, most)
+
+    monkeypatch.setattr(parity, "pattern_averages", ask)
+    parity_replicas.pattern_averages(2, 0.0, 0.3, 0.7, m)
+    assert asked == [*numbers]
+
+
 def test_groups_too_wide():
     with pytest.raises(NotConverged, match="too wide"):
         parity_replicas.pattern_averages(2, 0.2, 0.3, 0.5, 60.0)

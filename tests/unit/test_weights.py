@@ -30,6 +30,19 @@ def literal(q_hat):
     )
 
 
+def test_what_kinds_of_weights_say_of_themselves():
+    """Without patterns; and the limit of ``q_hat (1 - q)^2`` as solutions become one."""
+    assert Binary().discrete
+    assert not Spherical().discrete
+    assert Binary().entropy == pytest.approx(math.log(2.0), rel=1e-15)
+    for weights in (Binary(), Spherical()):
+        at = weights.entropic(1e12)
+        assert 1e12 * at.complement**2 == pytest.approx(weights.collapse, rel=1e-5)
+        free = weights.entropic(0.0)
+        assert (free.q, free.complement) == (0.0, 1.0)
+        assert free.term == pytest.approx(weights.entropy, abs=1e-15)
+
+
 @pytest.mark.parametrize("q_hat", [1e-8, 0.3, 2.576, 400.0])
 def test_binary_averages(q_hat):
     with mp.workdps(20):
