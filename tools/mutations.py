@@ -4,9 +4,9 @@ A `Mutant` replaces one expression or statement of a file: a number, an operator
 sign, a term that goes, two arguments that change places; in a recipe also a named argument that
 goes, and another word from the same file; in the ledger a digit, a tolerance, a verdict, a check.
 What says nothing on a result is left alone: docstrings, words of errors, annotations, decorators.
-So is what only costs work, where it has one form throughout: how often a loop that ends by itself
-may turn at most, the scale at which panels of a quadrature are graded, a tenth wider, and room
-for one more of what they are graded by.
+So is what only costs work, where it has one form throughout: how often a loop or a solver that
+ends by itself may turn at most, the scale at which panels of a quadrature are graded, a tenth
+wider, and room for one more of what they are graded by.
 """
 
 from __future__ import annotations
@@ -123,6 +123,12 @@ def _is_capped(node: ast.For) -> bool:
         and [type(one) for one in node.iter.args] == [ast.Constant]
         and node.iter.args[0].value >= CAP
     )
+
+
+def _is_cap(argument: ast.keyword) -> bool:
+    """Say whether an argument is how often a solver may turn at most: `max_iterations=60`."""
+    value = getattr(argument.value, "value", None)
+    return argument.arg == "max_iterations" and type(value) is int and value >= CAP
 
 
 def _next(one: str, of: list[str]) -> str:
@@ -298,7 +304,7 @@ class _Reader(ast.NodeVisitor):
         for one in args:
             self.visit(one)
         for one in node.keywords:
-            if one.arg not in WORDS:
+            if one.arg not in WORDS and not _is_cap(one):
                 self.visit(one.value)
 
 

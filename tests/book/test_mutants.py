@@ -191,7 +191,7 @@ def area(x, width):
         x = x - 1
         if x < 0:
             break
-    return x
+    return solved(x, order=9, max_iterations=CAP)
 """
 
 
@@ -202,7 +202,7 @@ def test_what_only_costs_work_is_left(cap, left):
     changes = {(one.before, one.after) for one in found}
     always = {("0.0", "(1.0)"), ("3.0 / width", "(3.0 * width)"), ("3.0 / width", "(3.0)")}
     always |= {("x - 1", "(x + 1)"), ("x - 1", "(x)"), ("1", "(2)"), ("0", "(1)")}
-    always |= {("x < 0", "(x <= 0)"), ("x < 0", "(x >= 0)")}
+    always |= {("x < 0", "(x <= 0)"), ("x < 0", "(x >= 0)"), ("9", "(10)")}
     assert changes == always | left
 
 
