@@ -15,10 +15,9 @@ It refuses an archive whose definition differs in anything but the settings.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
-import hashlib
 import json
-import shutil
 import sys
 from datetime import UTC, datetime
 
@@ -48,34 +47,32 @@ def resettle(name, folder=None):
     experiment = experiments.get(name)
     folder = experiments.results_folder() if folder is None else folder
     path = archive.archive_path(name, SCALE, folder)
-    data, told = archive.read(path), archive.read_provenance(path) or {}
+    data, told = archive.read(path), archive.read_provenance(path)
     old, new = data.attrs["definition"], experiment.definition(SCALE)
     if old == new:
         return "nothing to do"
     settings = json.loads(data.attrs["settings"])
-    if with_settings(experiment, settings).definition(SCALE) != old:
+    before = with_settings(experiment, settings)
+    if before.definition(SCALE) != old:
         raise ValueError(f"{name}: not only the settings differ from those of the archive")
     data.attrs |= {
         "definition": new,
         "settings": json.dumps(experiment.scale(SCALE).settings),
         "version": experiment.version,
     }
-    content = archive.to_bytes(data)
     note = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "definition_before": old,
         "settings_before": settings,
     }
     told |= {
-        "archive_sha256": hashlib.sha256(content).hexdigest(),
         "computed_by_code": {archive.UNKNOWN: told["samples_done"]},
         "resettled": [*told.get("resettled", []), note],
     }
     for name_of_code in ("code_per_sample", "verified"):
         told.pop(name_of_code, None)
-    samples.write_atomically(path, content)
-    archive.write_provenance(path, told)
-    copied = _copy_samples(experiment, old)
+    archive.put(path, data, told)
+    copied = _copy_samples(experiment, before)
     return f"settings stated anew, {copied} samples of the cache copied"
 
 
@@ -85,16 +82,18 @@ def with_settings(experiment, settings):
     return dataclasses.replace(experiment, scales=experiment.scales | {SCALE: scale})
 
 
-def _copy_samples(experiment, old):
+def _copy_samples(experiment, before):
     """Copy finished samples of the old definition; return how many there were."""
-    target = samples.Store(experiment, SCALE).folder
-    source = target.with_name(f"{experiment.name}-{SCALE}-{old}")
-    found = sorted(source.glob("*.json")) if source.is_dir() else []
-    target.mkdir(parents=True, exist_ok=True)
-    for path in found:
-        if not (target / path.name).exists():
-            shutil.copy2(path, target)
-    return len(found)
+    source, target, found = samples.Store(before, SCALE), samples.Store(experiment, SCALE), 0
+    target.prepare()
+    for task in experiments.tasks(experiment, SCALE):
+        with contextlib.suppress(samples.DamagedSampleError):
+            record = source.read(task)
+            if record is not None:
+                found += 1
+                if not target.path(task).exists():
+                    target.write(task, record)
+    return found
 
 
 if __name__ == "__main__":

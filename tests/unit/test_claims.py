@@ -72,7 +72,8 @@ def store(tmp_path, monkeypatch):
             made[variable][:] = value
         made["done"][:] = True
         made.attrs["samples_done"] = made.attrs["samples_wanted"] if done is None else done
-        archives.archive_path(name, "paper", tmp_path).write_bytes(archives.to_bytes(made))
+        told = archives.provenance(experiments.get(name), "paper", {}, {})
+        archives.put(archives.archive_path(name, "paper", tmp_path), made, told)
         return made
 
     return write
@@ -381,7 +382,7 @@ def test_archive_of_another_definition_is_a_surprise(store, tmp_path):
     made = store("fbp-perceptron", errors=0)
     made.attrs["definition"] = "0" * 16
     path = archives.archive_path("fbp-perceptron", "paper", tmp_path)
-    path.write_bytes(archives.to_bytes(made))
+    archives.put(path, made, archives.read_provenance(path))
     verdict = claims.check("focusing-bp-solves")
     assert (verdict.verdict, verdict.as_expected) == ("not checked here", False)
     assert "another definition" in verdict.reason

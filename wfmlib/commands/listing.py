@@ -34,10 +34,12 @@ def add(commands):
               wfm list --folder results  with the archives of another folder
 
             archive: `complete`, `40 of 200` (samples), `of another definition` (what is swept or
-            set has changed since: run it anew), `damaged`, `on the site` (fetched when it is
-            first read), or `none`.
+            set has changed since: run it anew), `damaged` (it, or its provenance, is not as it was
+            written; below the table stands what is wrong), `on the site` (fetched when it is first
+            read), or `none`.
             code: `made` (all samples, by the code that is here), `verified` (the others agree with
-            new ones, see `wfm verify`), `differs` (they do not), or `unverified`."""
+            new ones, see `wfm verify`), `differs` (they do not), or `unverified`.
+            The exit status is 1 if an archive is damaged."""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,7 +53,7 @@ def add(commands):
 def _run(args):
     from wfmlib import experiments
 
-    folder = args.folder
+    folder, wrong = args.folder, []
     chosen = [experiments.get(name) for name in experiments.names()]
     chosen = [one for one in chosen if args.chapter in (None, one.chapter)]
     if not chosen:
@@ -62,7 +64,7 @@ def _run(args):
     for one in chosen:
         counts = [str(one.scale(scale).wanted) for scale in ("quick", "paper")]
         source = textwrap.shorten(one.source, 28, placeholder=" ...")
-        told = _state(one, folder)
+        told = _state(one, folder, wrong)
         code = "" if told == ON_SITE else experiments.state(one.name, folder)
         rows.append((one.name, str(one.chapter), source, *counts, told, code))
     print("\n".join(table(rows, right=(1, 3, 4))))
@@ -71,14 +73,19 @@ def _run(args):
         one = experiments.get(name.partition(experiments.MARK)[0])
         if one in chosen:
             code = experiments.state(name, folder, scale=scale)
-            rows.append((name, scale, _state(one, folder, name, scale), code))
+            rows.append((name, scale, _state(one, folder, wrong, name, scale), code))
     if len(rows) > 1:
         print("\n" + "\n".join(table(rows)))
-    return 0
+    for error in wrong:
+        print(f"wfm list: {error}", file=sys.stderr)
+    return 1 if wrong else 0
 
 
-def _state(experiment, folder, name=None, scale="paper"):
-    """Say in a few words what archive an experiment has, or one of this name."""
+def _state(experiment, folder, wrong, name=None, scale="paper"):
+    """Say in a few words what archive an experiment has, or one of this name.
+
+    What is wrong with a damaged one is added to `wrong`.
+    """
     from wfmlib import experiments
 
     try:
@@ -88,7 +95,8 @@ def _state(experiment, folder, name=None, scale="paper"):
         return ON_SITE
     except FileNotFoundError:
         return "none"
-    except (OSError, experiments.DamagedArchiveError):
+    except (OSError, experiments.DamagedArchiveError) as error:
+        wrong.append(error)
         return "damaged"
     experiment = experiments.as_archived(experiment, data, scale)
     if not experiments.is_current(data, experiment, scale):

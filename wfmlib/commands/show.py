@@ -109,8 +109,6 @@ def _value(value):
 
 def _origin(told):
     """Return where an archive comes from, as pairs of name and text."""
-    if told is None:
-        return [("from", "no provenance beside the archive")]
     commit = told["commit"] or "unknown commit"
     state = " with changes" if told["dirty"] else ""
     versions = ", ".join(f"{name} {version}" for name, version in told["versions"].items())

@@ -159,7 +159,7 @@ def load(name, folder=None, *, scale="paper", settings=None):
     FileNotFoundError
         If there is no archive; the message says how to get it.
     DamagedArchiveError
-        If the file cannot be read. It is a ValueError.
+        If it, or its provenance, is missing or not as it was written. It is a ValueError.
     """
     if settings is not None:
         name = changed(get(name), settings, scale).archive_name
@@ -290,8 +290,8 @@ def complete(name):
     Raises
     ------
     ArchiveError
-        If there is none, if samples are missing in it, if it is damaged, or if it was made of
-        another definition of the experiment.
+        If there is none, if samples are missing in it, if it or its provenance is damaged, or if
+        it was made of another definition of the experiment.
     """
     make = _make(name)
     try:
@@ -302,7 +302,9 @@ def complete(name):
         message = f"its archive {name}.nc is not here: {make}"
         raise ArchiveError(message, absent=True) from None
     except (OSError, DamagedArchiveError):
-        message = f"its archive {name}.nc cannot be read; remove it, and {make} anew"
+        message = (
+            f"its archive {name}.nc, or the provenance beside it, cannot be read: {make} anew"
+        )
         raise ArchiveError(message, absent=False) from None
     if not is_current(found, get(name), "paper"):
         message = f"its archive {name}.nc belongs to another definition of it: {make} anew"

@@ -1,7 +1,9 @@
 """The archives: arrays with units, parameters and seeds in netCDF, provenance in JSON beside it.
 
 An archive is the same bit for bit however often a run was stopped and on however many workers it
-ran; what may differ (date, versions, processor, times) stands in its provenance.
+ran; what may differ (date, versions, processor, times) stands in its provenance. Both files hold
+their own SHA-256 (`seals`), and the provenance that of the arrays: what is not as it was written
+is refused. Which code made the samples is another question, answered by `verification`.
 """
 
 from __future__ import annotations
@@ -21,16 +23,40 @@ from pathlib import Path
 
 import numpy as np
 
+from wfmlib.experiments import seals
 from wfmlib.experiments.experiment import DONE, SAMPLE, tasks
 from wfmlib.experiments.samples import Record, write_atomically
 
 VARIABLE = "WFMLIB_RESULTS"  # of the environment: the folder of the archives
+FORMAT = "NETCDF3_64BIT"
 PACKAGES = ("numpy", "scipy", "numba", "wfmlib")
 UNKNOWN = "unknown"  # code, commit or processor of a sample that does not say
+SEAL = "sha256"  # the attribute of the arrays, and the entry of the provenance (`seals`)
+
+#: What a provenance tells, and of which kind it is; the second may be left out.
+TOLD = {
+    "experiment": str,
+    "scale": str,
+    "archive_sha256": str,
+    "samples_done": int,
+    "samples_wanted": int,
+    "samples_failed": dict,
+    "date": str,
+    "commit": str | None,
+    "dirty": bool | None,
+    "computed_at_commit": dict,
+    "computed_on": dict,
+    "processor": str,
+    "versions": dict,
+    "seconds_total": float | int,
+    "seconds_per_sample": dict,
+}
+MAY_TELL = {"computed_by_code": dict, "code_per_sample": dict, "verified": list}
+MEND = "`wfm run` takes the samples of the archive and writes both files anew"  # a provenance
 
 
 class DamagedArchiveError(ValueError):
-    """A file that should be an archive cannot be read as one."""
+    """An archive, or the provenance beside it, is missing or not as it was written."""
 
 
 def results_folder():
@@ -163,7 +189,7 @@ def _how_seeded(experiment):
 # ------------------------------------------------------------------------------------------------
 
 
-def provenance(experiment, scale, records, failures, digest):
+def provenance(experiment, scale, records, failures):
     """Return where an archive comes from: what may differ between two runs.
 
     No path and no name of a machine is in it. `computed_by_code` counts samples by the digest of
@@ -175,13 +201,11 @@ def provenance(experiment, scale, records, failures, digest):
         As in `dataset`.
     failures : dict of str to str
         The error of each sample that failed, by the key of its task.
-    digest : str
-        SHA-256 of the archive.
 
     Returns
     -------
     dict
-        Plain values, for JSON.
+        Plain values, for JSON; `put` adds the SHA-256 of the archive.
     """
     ordered = tasks(experiment, scale)
     found = [records.get(task.key) for task in ordered]
@@ -197,7 +221,7 @@ def provenance(experiment, scale, records, failures, digest):
     return {
         "experiment": experiment.name,
         "scale": scale,
-        "archive_sha256": digest,
+        "archive_sha256": "",
         "samples_done": len(done),
         "samples_wanted": len(ordered),
         "samples_failed": {
@@ -296,12 +320,10 @@ def write(experiment, scale, records, failures, folder):
         If one of the two cannot be written.
     """
     path = archive_path(experiment.archive_name, scale, folder)
-    data = to_bytes(dataset(experiment, scale, records))
-    digest = hashlib.sha256(data).hexdigest()
-    origin = provenance(experiment, scale, records, failures, digest)
     verified = _noted(path, experiment.definition(scale))
-    write_atomically(path, data)
-    write_provenance(path, origin | ({"verified": verified} if verified else {}))
+    told = provenance(experiment, scale, records, failures)
+    told |= {"verified": verified} if verified else {}
+    put(path, dataset(experiment, scale, records), told)
     return path
 
 
@@ -309,49 +331,152 @@ def _noted(path, definition):
     """Return what the provenance of an archive of this definition notes as verified."""
     try:
         if read(path).attrs.get("definition") == definition:
-            return (read_provenance(path) or {}).get("verified", [])
+            return read_provenance(path).get("verified", [])
     except (OSError, DamagedArchiveError):
         pass
     return []
 
 
+def put(path, data, told):
+    """Write the two files of an archive, each at once: arrays, then provenance.
+
+    A process that is killed between the two leaves whole arrays and a provenance that is not
+    theirs, which is refused; the run that is repeated takes the samples from there.
+
+    Parameters
+    ----------
+    path : path
+        Of the arrays.
+    data : xarray.Dataset
+        The arrays.
+    told : dict
+        The provenance; the SHA-256 of the arrays is put into it.
+
+    Raises
+    ------
+    OSError
+        If one of the two cannot be written.
+    """
+    content = to_bytes(data)
+    write_atomically(path, content)
+    write_provenance(path, told | {"archive_sha256": hashlib.sha256(content).hexdigest()})
+
+
 def write_provenance(path, told):
     """Write the provenance of an archive."""
+    told = {name: value for name, value in told.items() if name != SEAL}
+    told[SEAL] = seals.ZEROS.decode()
     text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(provenance_path(path), text.encode())
+    write_atomically(provenance_path(path), seals.sealed(text.encode(), seals.JSON))
 
 
 def to_bytes(data):
-    """Return a dataset as a file in netCDF 3."""
+    """Return a dataset as a file in netCDF 3 that holds its own SHA-256."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bytes(data.to_netcdf(engine="scipy", format="NETCDF3_64BIT"))
+        held = data.assign_attrs({SEAL: seals.ZEROS.decode()})
+        return seals.sealed(bytes(held.to_netcdf(engine="scipy", format=FORMAT)), seals.NETCDF)
 
 
 def read(path):
-    """Return the dataset of an archive, loaded, its file closed.
+    """Return the dataset of an archive, loaded, its file closed, after a look at its provenance.
+
+    Raises
+    ------
+    OSError
+        If the archive cannot be opened.
+    DamagedArchiveError
+        If it is not an archive, or not as it was written; if its provenance is missing, damaged,
+        or that of another archive.
+    """
+    data = arrays(path)
+    read_provenance(path)
+    return data
+
+
+def arrays(path):
+    """Return the dataset of an archive, wherever it comes from: its provenance is not looked at.
 
     Raises
     ------
     OSError
         If it cannot be opened.
     DamagedArchiveError
-        If it is not an archive, or not a whole one.
+        If it is not an archive, or not as it was written.
     """
     import xarray
 
-    data = Path(path).read_bytes()
-    told = (read_provenance(path) or {}).get("archive_sha256")
+    content = Path(path).read_bytes()
     try:
-        if told not in (None, hashlib.sha256(data).hexdigest()):
-            raise ValueError("its provenance belongs to another file")
-        with xarray.open_dataset(io.BytesIO(data), engine="scipy") as opened:
-            return opened.load()
+        seals.check(content, seals.NETCDF)
+        with xarray.open_dataset(io.BytesIO(content), engine="scipy") as opened:
+            data = opened.load()
     except Exception as error:  # SciPy's reader raises whatever it stumbles over
         raise DamagedArchiveError(
             f"{path} is damaged, or is no archive ({error or type(error).__name__}); remove it "
             "and make it anew"
         ) from None
+    del data.attrs[SEAL]  # of this file, not of the arrays
+    return data
+
+
+def read_provenance(path):
+    """Return the provenance of an archive.
+
+    Parameters
+    ----------
+    path : path
+        Of the arrays, which must be there.
+
+    Returns
+    -------
+    dict
+        As `provenance` makes it, with what was verified since.
+
+    Raises
+    ------
+    OSError
+        If one of the two files cannot be opened.
+    DamagedArchiveError
+        If the provenance is missing, is not as it was written, or is that of another archive.
+    """
+    place = provenance_path(path)
+    try:
+        content = place.read_bytes()
+    except FileNotFoundError:
+        raise DamagedArchiveError(
+            f"{place} is missing: an archive without its provenance is not used; {MEND}"
+        ) from None
+    try:
+        seals.check(content, seals.JSON)
+        told = json.loads(content)
+        _check_told(told)
+        if told["archive_sha256"] != hashlib.sha256(Path(path).read_bytes()).hexdigest():
+            raise ValueError("it belongs to another file")
+    except (ValueError, RecursionError) as error:
+        raise DamagedArchiveError(
+            f"{place} is damaged, or is not the provenance of {Path(path).name} ({error}); {MEND}"
+        ) from None
+    del told[SEAL]
+    return told
+
+
+def _check_told(told):
+    """Refuse a provenance that lacks something, or has something of another kind.
+
+    Raises
+    ------
+    ValueError
+        Naming it.
+    """
+    if not isinstance(told, dict):
+        raise ValueError("it is no object")
+    for name, kind in (TOLD | MAY_TELL).items():
+        if name not in told and name in MAY_TELL:
+            continue
+        value = told.get(name, ...)
+        if not isinstance(value, kind) or (isinstance(value, bool) and name != "dirty"):
+            raise ValueError(f"{name} is missing, or of the wrong kind")
 
 
 def is_current(data, experiment, scale):
@@ -364,14 +489,6 @@ def is_current(data, experiment, scale):
         name in data.coords and data[name].values.tolist() == values
         for name, values in grid.items()
     )
-
-
-def read_provenance(path):
-    """Return the provenance of an archive, None where it has none that can be read."""
-    try:
-        return json.loads(provenance_path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 # ------------------------------------------------------------------------------------------------

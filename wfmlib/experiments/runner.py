@@ -249,12 +249,14 @@ def _finished(store, wanted, say):
 
 def _archived(experiment, scale, records, output, say):
     """Return the samples that only the archive has which is to be written anew."""
-    path = archive.archive_path(experiment.archive_name, scale, output)
+    path, told = archive.archive_path(experiment.archive_name, scale, output), {}
     try:
-        there = archive.read(path)
+        there = archive.arrays(path)
     except (OSError, archive.DamagedArchiveError):
         return {}
-    held = archive.held(there, archive.read_provenance(path) or {}, experiment, scale)
+    with contextlib.suppress(OSError, archive.DamagedArchiveError):
+        told = archive.read_provenance(path)  # without it nobody knows which code made them
+    held = archive.held(there, told, experiment, scale)
     found = {key: one for key, one in held.items() if key not in records}
     if found:
         say(f"{experiment.name}: {_count(len(found))} taken from the archive")
@@ -331,7 +333,7 @@ def _write_archive(experiment, scale, records, failures, output, say):
     """Write the archive, unless a more complete one of the same experiment is there."""
     path = archive.archive_path(experiment.archive_name, scale, output)
     with contextlib.suppress(OSError, archive.DamagedArchiveError):
-        there = archive.read(path)
+        there = archive.arrays(path)
         held = int(there["done"].sum()) if archive.is_current(there, experiment, scale) else 0
         if held > len(records):
             say(

@@ -1,7 +1,9 @@
 """The files of finished samples: one each, in the user's cache.
 
 A file is a line with the SHA-256 of what follows, then JSON. It appears under its name only when
-it is complete (written beside, synchronised, renamed), so a run may be killed at any moment.
+it is complete (written beside, synchronised, renamed), so a run may be killed at any moment. It
+says whose it is (experiment, definition, scale, point, sample) and which code made it: a file that
+came under another's name is refused, and its sample is computed anew.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
-import tempfile
+import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +50,7 @@ class Record:
 
 
 class DamagedSampleError(ValueError):
-    """A file of a sample is not as it was written."""
+    """A file of a sample is not as it was written, or is that of another sample."""
 
 
 class Store:
@@ -65,9 +68,9 @@ class Store:
 
     def __init__(self, experiment, scale, folder=None):
         self.experiment, self.scale = experiment, scale
-        definition = experiment.definition(scale)
+        self.definition = experiment.definition(scale)  # settings, seed, variables, version
         base = cache_folder() if folder is None else Path(folder)
-        self.folder = base / f"{experiment.name}-{scale}-{definition}"
+        self.folder = base / f"{experiment.name}-{scale}-{self.definition}"
 
     def path(self, task):
         """Return where the sample of a task is kept."""
@@ -89,8 +92,7 @@ class Store:
 
     def write(self, task, record):
         """Keep a finished sample."""
-        body = {
-            "task": [task.point, task.sample],
+        body = self._owner(task) | {
             "seconds": record.seconds,
             "processor": record.processor,
             "commit": record.commit,
@@ -101,13 +103,22 @@ class Store:
         digest = hashlib.sha256(text).hexdigest().encode()
         write_atomically(self.path(task), digest + b"\n" + text)
 
+    def _owner(self, task):
+        """Return what says whose sample a file is."""
+        return {
+            "experiment": self.experiment.name,
+            "scale": self.scale,
+            "definition": self.definition,
+            "task": [task.point, task.sample],
+        }
+
     def read(self, task):
         """Return the `Record` of a task, None where it is not finished.
 
         Raises
         ------
         DamagedSampleError
-            If the file is not as it was written.
+            If the file is not as it was written, or is that of another sample.
         """
         path = self.path(task)
         try:
@@ -117,14 +128,41 @@ class Store:
         digest, _, text = data.partition(b"\n")
         if hashlib.sha256(text).hexdigest().encode() != digest:
             raise DamagedSampleError(f"the file of a finished sample is damaged: {path}")
-        body = json.loads(text)
-        values = {
-            name: np.array(body["values"][name], dtype=variable.dtype)
-            for name, variable in self.experiment.variables.items()
-        }
-        checked = self.experiment.checked(self.scale, values)
-        told = (body.get(name) for name in ("seconds", "processor", "commit", "code"))
-        return Record(checked, *told)
+        try:
+            body = json.loads(text)
+            self._check(body, task)
+            values = {
+                name: np.array(body["values"][name], dtype=variable.dtype)
+                for name, variable in self.experiment.variables.items()
+            }
+            checked = self.experiment.checked(self.scale, values)
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise DamagedSampleError(
+                f"the file of a finished sample cannot be used ({error}): {path}"
+            ) from None
+        return Record(
+            checked, *(body[name] for name in ("seconds", "processor", "commit", "code"))
+        )
+
+    def _check(self, body, task):
+        """Refuse what is not the sample of a task, or was not written by us.
+
+        Raises
+        ------
+        ValueError
+            Saying what is wrong.
+        """
+        if not isinstance(body, dict):
+            raise ValueError("it is no object")
+        for name, value in self._owner(task).items():
+            if body.get(name) != value:
+                raise ValueError(f"it is of another {name}")
+        seconds = body.get("seconds")
+        if not isinstance(seconds, float) or not 0.0 <= seconds < math.inf:
+            raise ValueError("seconds is missing, or no time")
+        for name in ("processor", "commit", "code"):
+            if not isinstance(body.get(name, ...), str | None):
+                raise ValueError(f"{name} is missing, or of the wrong kind")
 
     def forget(self, task):
         """Remove the file of a task."""
@@ -159,30 +197,20 @@ def write_atomically(path, data):
         If it cannot be written, with `filename` set; what was there before is left as it was.
     """
     path = Path(path)
-    part = None
+    part = path.with_name(f"{path.stem}-{secrets.token_hex(8)}.part")
     try:
-        handle, part = tempfile.mkstemp(prefix=f"{path.stem}-", suffix=".part", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
+        with open(part, "xb") as file:  # with the permissions that new files have here
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(part, 0o666 & ~_umask())
         os.replace(part, path)
         _synchronise(path.parent)
     except BaseException as error:
-        if part is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
+        with contextlib.suppress(OSError):
+            os.unlink(part)
         if isinstance(error, OSError):
             raise type(error)(error.errno, error.strerror, str(path)) from None
         raise
-
-
-def _umask():
-    """Return the permissions that new files do without."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _synchronise(folder):

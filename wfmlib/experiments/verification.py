@@ -149,7 +149,7 @@ def verify(
         If an argument is not as above, if there is nothing to compare, or if the archive is of
         another definition.
     FileNotFoundError, DamagedArchiveError
-        If there is no archive, or none that can be read.
+        If there is no archive, or if it or its provenance is damaged.
     """
     if not isinstance(experiment, Experiment):
         experiment = get(experiment)
@@ -160,8 +160,6 @@ def verify(
         raise FileNotFoundError("no folder of archives: set WFMLIB_RESULTS")
     path = archive.archive_path(experiment.name, scale, Path(folder))
     data, told = archive.read(path), archive.read_provenance(path)
-    if told is None:
-        raise ValueError(f"{experiment.name}: the archive has no provenance to note it in")
     held = archive.held(data, told, experiment, scale)
     if not held:
         raise ValueError(
@@ -182,7 +180,7 @@ def state(told, experiment, scale="paper"):
 
     Parameters
     ----------
-    told : dict or None
+    told : dict
         Its provenance.
     experiment : Experiment
         The experiment as it is defined now; the archive must be of this definition.
@@ -196,8 +194,7 @@ def state(told, experiment, scale="paper"):
         that were compared with it, and agree. ``"differs"``: the last comparison failed.
         ``"unverified"``: nothing is known.
     """
-    told, code = told or {}, digest.of(experiment, scale)
-    counts = _by_code(told)
+    code, counts = digest.of(experiment, scale), _by_code(told)
     others = {one: count for one, count in counts.items() if one != code}
     if code is None or not counts:
         return UNVERIFIED
