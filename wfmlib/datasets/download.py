@@ -10,12 +10,10 @@ import tarfile
 import time
 import zlib
 
-from wfmlib.datasets import store
+from wfmlib.datasets import store, transfer
 from wfmlib.datasets.errors import DamagedDataError, MissingDataError
 
-TIMEOUT = 30  # seconds without an answer
 PATIENCE = 1.0  # seconds before the bar shows
-CHUNK = 1 << 16  # bytes
 DAY = 86400  # seconds
 
 
@@ -46,7 +44,7 @@ def get(source, file):
                 os.replace(part, folder / file.name)
             else:
                 _unpack(part, source, folder)
-    except _Unreachable as error:
+    except transfer.BrokenDownloadError as error:
         raise MissingDataError(
             f"{file.label} is not here, and {remote.url} {error}. {_where(source, file)}"
         ) from None
@@ -57,10 +55,6 @@ def get(source, file):
             f"{file.label} is not here, and the cache {folder} cannot keep it "
             f"({error.strerror or error}). {_where(source, file)}"
         ) from None
-
-
-class _Unreachable(Exception):
-    """The address gave no file; the message goes on from the address."""
 
 
 def _where(source, file):
@@ -92,40 +86,10 @@ def _forget_old(folder):
                 left.unlink()
 
 
-class _Bounded:
-    """What a download writes to: counts, shows, and refuses more than the official size."""
-
-    def __init__(self, opened, remote, bar):
-        self.opened, self.remote, self.bar = opened, remote, bar
-        self.left = remote.size
-
-    def write(self, chunk):
-        self.left -= len(chunk)
-        if self.left < 0:
-            raise DamagedDataError(
-                f"{self.remote.name}, downloaded from {self.remote.url}, has more than the "
-                f"{self.remote.size} bytes of the official file; the download was given up"
-            )
-        self.opened.write(chunk)
-        self.bar.update(len(chunk))
-
-    def flush(self):
-        """Do nothing: pooch asks for it after every chunk."""
-
-
 def _download(remote, path):
     """Write what the address of a file gives to a path, with a bar."""
-    import pooch
-    import requests
     from tqdm.auto import tqdm
 
-    answers = []  # which pooch leaves open where it fails
-    fetch = pooch.HTTPDownloader(
-        chunk_size=CHUNK,
-        timeout=TIMEOUT,
-        headers={"Accept-Encoding": "identity"},  # or a server may pack what is packed
-        hooks={"response": lambda answer, **_: answers.append(answer)},
-    )
     bar = tqdm(
         total=remote.size,
         desc=remote.name,
@@ -135,33 +99,14 @@ def _download(remote, path):
         delay=PATIENCE,
     )
     with path.open("wb") as opened, bar:
-        writer = _Bounded(opened, remote, bar)
+        writer = transfer.Writer(opened, remote.size, bar)
         try:
-            fetch(remote.url, writer, None)
-        except requests.HTTPError as error:
-            answer = error.response
-            raise _Unreachable(f"answers {answer.status_code} ({answer.reason})") from None
-        except requests.RequestException as error:
-            got = remote.size - writer.left
-            if got or isinstance(error, requests.exceptions.ChunkedEncodingError):
-                raise _Unreachable(f"broke off after {got} of {remote.size} bytes") from None
-            raise _Unreachable(f"cannot be reached ({_reason(error)})") from None
-        finally:
-            for answer in answers:
-                answer.close()
-
-
-def _reason(error):
-    """Say in a few words why an address cannot be reached."""
-    import requests
-
-    if isinstance(error, requests.Timeout):
-        return f"no answer within {TIMEOUT} s"
-    if isinstance(error, requests.exceptions.SSLError):
-        return "its certificate is not accepted"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection"
-    return type(error).__name__
+            transfer.fetch(remote.url, writer, transfer.patience(remote.size))
+        except transfer.TooLargeError:
+            raise DamagedDataError(
+                f"{remote.name}, downloaded from {remote.url}, has more than the {remote.size} "
+                "bytes of the official file; the download was given up"
+            ) from None
 
 
 def _unpack(path, source, folder):

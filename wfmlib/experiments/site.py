@@ -21,7 +21,8 @@ VARIABLE = "WFMLIB_SITE"  # of the environment: the address of the built book, o
 CARRIED = Path(__file__).with_name("site.json")  # put into the wheel by its build
 FILES = "files/"  # of the site: the wheel, and in a folder below it the archives
 ARCHIVES = FILES + "archives/"
-TIMEOUT = 30  # seconds without an answer
+LARGEST = 1 << 26  # bytes of a file; the largest archive has 4 MB
+LIMIT = 600.0  # seconds for a file
 PATIENCE = 1.0  # seconds before a bar shows
 
 
@@ -155,19 +156,17 @@ def _files(name):
 
 def _fetch(keeper, file):
     """Fetch one file with pooch, and say plainly what is wrong if that fails."""
-    import requests
+    from wfmlib.datasets import transfer  # late: the data sets need NumPy
 
     url = keeper.get_url(file)
     local = urlsplit(url).scheme == "file"
     try:
         with _quiet():
             keeper.fetch(file, downloader=_copy if local else _download)
-    except requests.HTTPError as error:
-        answer = error.response
-        why = f"answers {answer.status_code} ({answer.reason})"
-    except requests.RequestException as error:
-        late = isinstance(error, requests.Timeout)
-        why = f"cannot be reached ({f'no answer within {TIMEOUT} s' if late else 'no connection'})"
+    except transfer.BrokenDownloadError as error:
+        why = str(error)
+    except transfer.TooLargeError:
+        why = f"has more than {LARGEST} bytes, and was given up"
     except FileNotFoundError:
         why = "is not there"
     except OSError as error:
@@ -190,18 +189,15 @@ def _copy(url, output, _):
     Path(output).write_bytes(Path(url2pathname(unquote(urlsplit(url).path))).read_bytes())
 
 
-def _download(url, output, keeper):
+def _download(url, output, _):
     """Download a file from the web: a downloader of pooch, with a bar where it takes long."""
-    import pooch
     from tqdm.auto import tqdm
 
-    class Patient(tqdm):
-        def reset(self, total=None):  # pooch does it at the end; tqdm would show a bar then
-            self.n = 0
+    from wfmlib.datasets import transfer
 
     shown = {"unit": "B", "unit_scale": True, "leave": False, "delay": PATIENCE}
-    with Patient(total=1, desc=url.rpartition("/")[2], **shown) as bar:  # pooch sets the total
-        pooch.HTTPDownloader(timeout=TIMEOUT, progressbar=bar)(url, output, keeper)
+    with open(output, "wb") as opened, tqdm(desc=url.rpartition("/")[2], **shown) as bar:
+        transfer.fetch(url, transfer.Writer(opened, LARGEST, bar), LIMIT)
 
 
 @contextlib.contextmanager
