@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jupytext
 import pytest
+import yaml
 from jupyter_client.kernelspec import get_kernel_spec
 
 from tools import notebooks
@@ -50,7 +51,7 @@ def test_requirements_are_pinned_and_name_no_address():
     for entry in entries:
         assert re.match(r"[a-zA-Z0-9._-]+==\S+", entry), entry
         assert "--hash=sha256:" in entry
-    for path in (ROOT / "requirements.txt", ROOT / "tools" / "requirements-cff.txt"):
+    for path in (ROOT / "requirements.txt", *(ROOT / "tools").glob("requirements-*.txt")):
         assert not re.search(r"https?://|--(extra-)?index-url|--find-links", path.read_text())
 
 
@@ -96,6 +97,19 @@ def test_workflow_follows_its_schema():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_workflow_trusts_little():
+    """Actions are those of a commit; no job can both run our code and write anything."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        used = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one) for one in used), name
+        sources = [step for step in job["steps"] if "actions/checkout@" in step.get("uses", "")]
+        assert all(step["with"] == {"persist-credentials": False} for step in sources), name
+        writes = "write" in job.get("permissions", {}).values()
+        assert not (writes and sources), f"{name} runs our code, and may write"
 
 
 @pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)

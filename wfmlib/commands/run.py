@@ -35,7 +35,11 @@ def add(commands):
 
             With --set the experiment is your own: its archive is called after what was changed,
             such as NAME--alpha=0.5,0.6--N=501.quick.nc, and never replaces another. `wfm run NAME
-            --help` lists what can be set, with the values at both scales."""
+            --help` lists what can be set, with the values at both scales.
+
+            Dask asks nobody who they are: whoever reaches the scheduler or a worker runs code as
+            you, on every worker and, through results, here. Keep their ports within a network that
+            you trust."""
         ),
         epilog=textwrap.dedent(
             """\
@@ -74,7 +78,11 @@ def add(commands):
         dest="settings",
         help="another value of a setting; lists parted by commas; as often as you like",
     )
-    parser.add_argument("--dask", metavar="ADDRESS", help="compute on this Dask scheduler")
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="compute on this Dask scheduler, which is not authenticated: see above",
+    )
     parser.add_argument("--output", metavar="FOLDER", help="where the archives go")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(

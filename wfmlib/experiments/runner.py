@@ -144,7 +144,8 @@ def run(
     jobs : int, optional
         How many processes compute; 1: this one alone. Each uses one thread.
     dask : str, optional
-        Address of a Dask scheduler, whose workers then compute.
+        Address of a Dask scheduler, whose workers then compute. It must be one that you trust,
+        in a network that you trust: Dask is not authenticated, and runs code.
     output : path, optional
         Folder in which the archive is written; none is written by default. Archives of the quick
         scale are called ``NAME.quick.nc``, so that they never replace one of the papers' scale.
