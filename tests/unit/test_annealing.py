@@ -196,6 +196,8 @@ def test_the_flip_is_the_one_whose_rates_reach_the_draw():
         place = np.searchsorted(ends, u, side="right")
         assert _choose(rate, sums, u) == np.unravel_index(place, rate.shape)
     assert _choose(rate, np.array([4.0, 7.0]), 10.5) == (1, 1, 1)
+    rounding = np.array([1e-17, 0.0])  # what is left of sums where nothing is possible
+    assert _choose(0.0 * rate, rounding, 0.5e-17) == (-1, -1, -1)
 
 
 def test_waiting_waits_for_ever_where_nothing_is_accepted():

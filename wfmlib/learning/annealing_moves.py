@@ -279,6 +279,8 @@ def waiting(state, rng, proposals, beta, pull, stop):
             return proposals, accepted
         done += int(wait) + 1
         a, unit, i = _choose(rate, sums, rng.random() * total)
+        if a < 0:  # no flip is possible: what the sums hold is rounding
+            return proposals, accepted
         flip(state, a, unit, i, change[a, unit, i])
         accepted += 1
         if stop and state.errors[a] == 0:
@@ -314,9 +316,12 @@ def _rate(state, a, unit, i, beta, pull, change):
 
 @njit(cache=True, nogil=True)
 def _choose(rate, sums, u):
-    """Return the flip at which the rates sum up to u; the last possible one if none does."""
+    """Return the flip at which the rates sum up to u; the last possible one if none does.
+
+    Where no rate is above zero, -1 three times.
+    """
     y, K, n = rate.shape
-    last = (0, 0, 0)
+    last = (-1, -1, -1)
     for a in range(y):
         if u >= sums[a]:
             u -= sums[a]
