@@ -542,8 +542,8 @@ def test_the_free_entropys_slope_in_the_coupling_is_the_overlap(weights):
             values = [one.free_entropy for one in (low, high)]
             expected = 1 - 2 * mid.distance
         else:  # what the pull costs, without the norm field's energy
-            values = [one.entropy - c * one.distance for one, c in ((low, 0.29), (high, 0.31))]
-            expected = -mid.distance
+            values = [one.entropy - 2 * c * one.distance for one, c in ((low, 0.29), (high, 0.31))]
+            expected = -2 * mid.distance
         errors.append(abs((values[1] - values[0]) / 0.02 - expected) * N)
     assert max(errors) < 0.3
 

@@ -16,7 +16,7 @@ def closed_form(distance, binary):
     """Return the entropy of all weights at a distance."""
     if binary:
         return -distance * np.log(distance) - (1 - distance) * np.log1p(-distance)
-    return 0.5 * np.log(distance * (2 - distance))
+    return 0.5 * np.log(4 * distance * (1 - distance))
 
 
 @pytest.mark.parametrize("form", ["exact", "expanded"])
@@ -33,9 +33,9 @@ def test_spherical_closed_form_without_constraints(units, form):
     expected = closed_form(curve.distance.values, binary=False)
     np.testing.assert_allclose(curve.local_entropy, expected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(curve.excess, 0.0, rtol=0, atol=1e-9)
-    # coupling L: zeta = chi + L with 1 / zeta + (L / zeta)^2 = 1, distance 1 - L / zeta
+    # coupling L: zeta = chi + L with 1 / zeta + (L / zeta)^2 = 1, overlap L / zeta
     zeta = 0.5 * (1 + np.sqrt(1 + 4 * np.square(CURVE)))
-    np.testing.assert_allclose(curve.distance, 1 - CURVE / zeta, rtol=1e-7)
+    np.testing.assert_allclose(curve.distance, (1 - CURVE / zeta) / 2, rtol=1e-7)
 
 
 @pytest.mark.parametrize("form", ["exact", "expanded"])

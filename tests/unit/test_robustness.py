@@ -143,13 +143,13 @@ def test_error_profile_on_the_sphere():
     xi, _ = patterns.random(P, N, 2)
     stability = np.abs(networks.Perceptron(w).stabilities(xi, np.ones(P, dtype=int)))
     sigma = networks.Perceptron(w).output(xi)
-    distances = np.array([0.0, 0.05, 0.3, 1.0, 2.0])
+    distances = np.array([0.0, 0.025, 0.15, 0.5, 1.0])
     found = error_profile(5 * w, xi, sigma, distances=distances, seed=3, samples=400)
     np.testing.assert_array_equal(found.realised, distances)
     np.testing.assert_allclose(found.error_rate[[0, -1]], [0.0, 1.0])
     for i in (1, 2, 3):
         d = distances[i]
-        c = (1 - d) * stability / np.sqrt(d * (2 - d) * (N - stability**2))
+        c = (1 - 2 * d) * stability / np.sqrt(4 * d * (1 - d) * (N - stability**2))
         wrong = stats.t.sf(c * np.sqrt((N - 2) / np.maximum(1 - c**2, 1e-300)), N - 2)
         assert abs(found.error_rate[i] - wrong.mean()) < 3.5 * found.error[i]
         assert found.error[i] < 0.006
@@ -158,11 +158,11 @@ def test_error_profile_on_the_sphere():
 def test_moved_weights_lie_where_they_should():
     rng = np.random.default_rng(1)
     w = rng.standard_normal((4, 30)) * [[1], [10], [0.1], [3]]
-    for d in (0.0, 0.3, 1.7, 2.0):
+    for d in (0.0, 0.15, 0.85, 1.0):
         moved = robustness._moved(w, d, False, rng)
         size = np.sum(w**2, axis=1)
         np.testing.assert_allclose(np.sum(moved**2, axis=1), size, rtol=1e-13)
-        distance = np.sum((moved - w) ** 2, axis=1) / (2 * size)
+        distance = np.sum((moved - w) ** 2, axis=1) / (4 * size)
         np.testing.assert_allclose(distance, d, rtol=0, atol=1e-13)
     w = binary(30, 1, 4)
     moved = robustness._moved(w, 0.2, True, rng)
@@ -299,7 +299,7 @@ def test_refusals():
             noise_robustness(**given)
     for error, match, options in (
         (ValueError, "distances must be numbers from 0 to 1", {"distances": 1.5}),
-        (ValueError, "distances must be numbers from 0 to 2", {"net": w + 1.5, "distances": 2.1}),
+        (ValueError, "distances must be numbers from 0 to 1", {"net": w + 1.5, "distances": 1.1}),
         (ValueError, "samples must be >= 2", {"samples": 1}),
         (ValueError, "sigma must have one label", {"sigma": sigma[1:]}),
         (ValueError, "sigma must hold -1 and", {"sigma": 0 * sigma}),

@@ -24,8 +24,8 @@ SLIGHT, HARDLY = 0.25, 0.1
 ORDER = ("eLAL", "ceSGD slow", "ceSGD fast", "LAL")
 GRADIENTS = ("ceSGD slow", "ceSGD fast")
 BETA = 90.0  # at which P1 shows eigenvalues
-PLACES = np.array([0.02, 0.05, 0.1])  # squared distances at which volumes are compared
-ALL_PLACES = np.array([*PLACES, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])  # and those farther out
+PLACES = np.array([0.01, 0.025, 0.05])  # distances at which volumes are compared
+ALL_PLACES = np.array([*PLACES, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2])  # and those farther out
 RUNS = "runs of each algorithm"
 
 
@@ -113,7 +113,7 @@ def image_order_as_random():
 
 
 def _places():
-    return f"D = {', '.join(f'{D:g}' for D in PLACES)}"
+    return f"d = {', '.join(f'{d:g}' for d in PLACES)}"
 
 
 def _wider(wide, narrow, data, comparisons):
@@ -141,7 +141,7 @@ def _lal_by_far(data):
         gap, spread = volumes[low] - volumes[3], volumes[high] - volumes[low]
         tested.append(evidence.compare((gap - spread)[:, k], comparisons=len(PLACES)))
         words.append(
-            f"{np.nanmean(gap[:, k]):.4f} and {np.nanmean(spread[:, k]):.4f} at D = {place:g}"
+            f"{np.nanmean(gap[:, k]):.4f} and {np.nanmean(spread[:, k]):.4f} at d = {place:g}"
         )
     found = f"LAL is below the next by, and the others differ by: {'; '.join(words)}"
     return evidence.decide(tested, found, RUNS)
@@ -265,7 +265,7 @@ def image_elal_degrades_at_short_distances():
             f"{name} {gaps[0]:+.4f} (p = {near.p:.1g}), {gaps[1]:+.4f} (p = {beyond.p:.1g})"
         )
     found = (
-        f"eLAL less the other at D = {ALL_PLACES[0]:g} and {ALL_PLACES[far]:g}: "
+        f"eLAL less the other at d = {ALL_PLACES[0]:g} and {ALL_PLACES[far]:g}: "
         f"{'; '.join(words)}; slight is up to {slight:.4f}"
     )
     return evidence.decide(tested, found, RUNS)

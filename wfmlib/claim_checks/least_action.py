@@ -16,7 +16,7 @@ from wfmlib import experiments, landscape, learning, patterns
 from wfmlib.claim_checks import evidence
 from wfmlib.claim_checks.words import listed
 
-PLACES = np.array([0.02, 0.05, 0.1])  # squared distances at which volumes are compared
+PLACES = np.array([0.01, 0.025, 0.05])  # distances at which volumes are compared
 LADDER = (5.0, 10.0)  # sharpnesses at which curvatures are compared besides P1's two
 _SIGNS = {1: "so", -1: "the other way round", 0: "not told apart"}
 ALL_BUT_LAL = ("fBP", "eLAL", "ceSGD slow", "ceSGD fast")
@@ -45,8 +45,8 @@ def _wider_by(one, other, comparisons=3):
 def _places(tested):
     """Put the sign and the p-value at each of `PLACES` into words."""
     return "; ".join(
-        f"D = {D:g}: {_SIGNS[one.sign]}, p = {one.p:.1g}"
-        for D, one in zip(PLACES, tested, strict=True)
+        f"d = {d:g}: {_SIGNS[one.sign]}, p = {one.p:.1g}"
+        for d, one in zip(PLACES, tested, strict=True)
     )
 
 
@@ -269,7 +269,7 @@ def volume_and_curvature_agree():
     sharp = [float(archive["largest"].sel(algorithm=a, beta=beta).mean()) for a in names]
     found = [stats.spearmanr(volume, sharp)[0] for volume in volumes.T]
     return bool(max(found) < -0.85), (
-        f"Spearman's {listed(found, 2)} at D = {', '.join(f'{D:g}' for D in PLACES)}, "
+        f"Spearman's {listed(found, 2)} at d = {', '.join(f'{d:g}' for d in PLACES)}, "
         f"β = {beta:g}, over {len(names)} algorithms"
     )
 
@@ -298,7 +298,7 @@ def _replica_volumes_middle(y):
 
 
 def replicas_help_gradually():
-    """Local entropies minus the bound at D = 0.05: LAL alone, and each of y = 3 to 100 more."""
+    """Local entropies minus the bound at d = 0.025: LAL alone, and each of y = 3 to 100 more."""
     numbers = experiments.complete("elal-replicas")["replicas"].values.tolist()
     rows = [_volumes(_minima(), "LAL")[:, 1], *map(_replica_volumes_middle, numbers)]
     steps = [evidence.compare(b - a, comparisons=len(numbers)) for a, b in pairwise(rows)]
@@ -317,7 +317,7 @@ def ten_replicas_match_slow():
 
 
 def hundred_replicas_closer_to_fbp():
-    """Local entropies at D = 0.05: 100 replicas less 20, and how much nearer to focusing."""
+    """Local entropies at d = 0.025: 100 replicas less 20, and how much nearer to focusing."""
     twenty, hundred = map(_replica_volumes_middle, (20, 100))
     fbp = _volumes(_minima(), "fBP")[:, 1]
     nearer = np.abs(fbp - twenty) - np.abs(fbp - hundred)

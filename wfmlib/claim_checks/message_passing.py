@@ -198,7 +198,7 @@ def local_entropy_without_patterns():
     holds = np.all((excess > -math.log(2.0) / N) & (excess < 1e-12))
     return holds, (
         f"one pattern, which leaves at least half of the weights at any distance, takes at most "
-        f"{-excess.min():.1e} nats per weight at D = {listed(around['distance'].values, 4)}; "
+        f"{-excess.min():.1e} nats per weight at d = {listed(around['distance'].values, 4)}; "
         f"ln 2 / N is {math.log(2.0) / N:.1e}"
     )
 
@@ -305,14 +305,14 @@ def fbp_regions_like_theory():
     near = np.argsort(distance)
     distance, found = distance[near], found[:, near]
     mean, error = found.mean(axis=0), _standard_error(found.T)
-    places = np.array([0.02, 0.05, 0.1, 0.2])
+    places = np.array([0.01, 0.025, 0.05, 0.1])
     at = np.array([np.argmin(np.abs(distance - one)) for one in places])
-    densest = large_deviation.local_entropy((1.0 - distance[at]) ** 2, 1.0)
+    densest = large_deviation.local_entropy((1.0 - 2.0 * distance[at]) ** 2, 1.0)
     falls = np.all(np.diff(mean[at]) < 0.0)
     dense = mean[at][0] > -0.1
     near_theory = np.all(mean[at][1:] > 2.0 * densest[1:])
     return bool(falls and dense and near_theory), (
-        f"{listed(mean[at], 3)} ± {listed(error[at], 3)} at D = {listed(distance[at], 3)}; the "
+        f"{listed(mean[at], 3)} ± {listed(error[at], 3)} at d = {listed(distance[at], 3)}; the "
         f"densest regions of infinitely many units have {listed(densest, 3)}"
     )
 

@@ -74,11 +74,11 @@ def local_entropy(
     Returns
     -------
     xarray.Dataset
-        Over `coupling`, from the weakest: `distance` (``(1 - overlap) / 2`` for binary weights,
-        ``|w - reference|^2 / 2 N`` on the sphere), `local_entropy` (nats per weight), `excess`
-        (local entropy minus that of all weights at this distance), `converged`, `sweeps`,
-        `residual`. Where messages have not settled, or were not numbers, `converged` is False and
-        distance and entropies are NaN; a warning, `learning.NotSettled`, says so.
+        Over `coupling`, from the weakest: `distance` (``(1 - overlap) / 2``), `local_entropy`
+        (nats per weight), `excess` (local entropy minus that of all weights at this distance),
+        `converged`, `sweeps`, `residual`. Where messages have not settled, or were not numbers,
+        `converged` is False and distance and entropies are NaN; a warning, `learning.NotSettled`,
+        says so.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _all_weights(distance, kind):
     """Return the entropy of all weights at a distance [eq-geometric-bound]."""
     if isinstance(kind, Binary):
         return special.entr(distance) + special.entr(1.0 - distance)
-    return 0.5 * np.log(distance * (2.0 - distance))  # share of the sphere; 1 - overlap = D
+    return 0.5 * np.log(4.0 * distance * (1.0 - distance))  # share of the sphere
 
 
 def _dataset(couplings, rows, kind):

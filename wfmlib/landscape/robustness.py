@@ -109,10 +109,9 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
         Labels, shape (P,), as ``errors`` takes them: entries -1 and +1, or the integers that a
         network with several output units tells apart.
     distances : float or array_like
-        A number or one row of them. Binary weights: ``(1 - overlap) / 2`` from 0 to 1, of which
-        exactly ``round(d M)`` weights (halves to even) of each unit are flipped, M their number
-        in the unit. Real weights: ``|x - w|^2 / 2 |w|^2`` from 0 to 2, in a random direction for
-        each unit, each keeping its norm.
+        ``(1 - overlap) / 2``, a number from 0 to 1 or one row of them. Binary weights: exactly
+        ``round(d M)`` weights (halves to even) of each unit are flipped, M their number in the
+        unit. Real weights: a random direction for each unit, each keeping its norm.
     seed : int, numpy.random.SeedSequence or numpy.random.Generator
         Where the randomness comes from; a generator is advanced.
     samples : int, optional
@@ -148,7 +147,7 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
     binary = all(np.all(np.abs(w) == 1) for w in start)
     if not binary and any(w.shape[-1] < 2 for w in start):
         raise ValueError("net must have two or more weights in a unit to move on a sphere")
-    distances = _row("distances", distances, 1.0 if binary else 2.0)
+    distances = _row("distances", distances, 1.0)
     rng = _validate.generator(seed)
     samples = _validate.integer("samples", samples, 2)
     seen = net.prepared(xi) if hasattr(net, "prepared") else xi
@@ -236,8 +235,9 @@ def _moved(w, distance, binary, rng):
     along = units / norms
     away = rng.standard_normal(units.shape)
     away -= np.sum(away * along, axis=1, keepdims=True) * along
-    away *= np.sqrt(distance * (2.0 - distance)) / np.linalg.norm(away, axis=1, keepdims=True)
-    return (norms * ((1.0 - distance) * along + away)).reshape(w.shape)
+    reach = 2.0 * np.sqrt(distance * (1.0 - distance))
+    away *= reach / np.linalg.norm(away, axis=1, keepdims=True)
+    return (norms * ((1.0 - 2.0 * distance) * along + away)).reshape(w.shape)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ class BeliefPropagation(Solution):
     means, variances : numpy.ndarray
         Of each weight, in the shape of `weights`.
     distance : float
-        Mean distance from the reference: ``(1 - overlap) / 2`` for binary weights,
-        ``|w - reference|^2 / 2 N`` on the sphere. NaN without a reference.
+        Mean distance from the reference, ``(1 - overlap) / 2``: of binary weights the fraction
+        that differs, on the sphere ``|w - reference|^2 / 4 N``. NaN without a reference.
     residual : float
         The largest change of the messages in the last sweep.
     sweeps : int

@@ -185,8 +185,8 @@ class SphericalMessages(Messages):
         return np.broadcast_to(1.0 / self.zeta, self.shape)
 
     def distance(self):
-        """Return ``<|w - reference|^2> / 2 N`` (P1 (D32))."""
-        return 0.5 * float(np.mean(self.variances() + (self.means() - self.reference) ** 2))
+        """Return ``(1 - overlap with the reference) / 2``, half of P1 (D32)."""
+        return 0.25 * float(np.mean(self.variances() + (self.means() - self.reference) ** 2))
 
     def free_entropy(self):
         """Return the Bethe free entropy per weight, with the fields (P1 (D24)-(D27))."""
@@ -200,7 +200,7 @@ class SphericalMessages(Messages):
 
     def entropy(self):
         """Return the log of the solutions' share of the sphere, per weight (P1 (D28), (D33))."""
-        fields = 0.5 * float(np.mean(self.chi)) + self.coupling * self.distance()
+        fields = 0.5 * float(np.mean(self.chi)) + 2.0 * self.coupling * self.distance()
         return self.free_entropy() + fields - UNIFORM_SPHERE
 
     def _new_star(self):
