@@ -60,6 +60,7 @@ EXPERIMENT = Experiment(
     variables=OUTCOME | CURVE,
     axes=AXES,
     sample=sample,
+    version=2,  # distances are (1 - overlap) / 2
     agreement=AGREEMENT,
     seed=2020,
 )

@@ -220,6 +220,7 @@ EXPERIMENT = Experiment(
         "coupling": AXES["coupling"],
     },
     sample=sample,
+    version=2,  # distances are (1 - overlap) / 2
     seed=2020,
     paired=True,
     agreement=AGREEMENT,

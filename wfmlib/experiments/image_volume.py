@@ -68,6 +68,7 @@ EXPERIMENT = Experiment(
         "coupling": AXES["coupling"],
     },
     sample=sample,
+    version=2,  # distances are (1 - overlap) / 2
     agreement=AGREEMENT,
     seed=SEED,
     paired=True,

@@ -97,6 +97,7 @@ EXPERIMENT = Experiment(
         "beta": Axis("1", "sharpness of the smooth units"),
     },
     sample=sample,
+    version=2,  # distances are (1 - overlap) / 2
     seed=tree_minima.SEED,
     paired=True,
     agreement=AGREEMENT,

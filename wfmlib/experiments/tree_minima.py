@@ -132,6 +132,7 @@ EXPERIMENT = Experiment(
         "input": Axis("1", "input of the unit"),
     },
     sample=sample,
+    version=2,  # distances are (1 - overlap) / 2
     agreement=AGREEMENT,
     seed=SEED,
     paired=True,
