@@ -5,8 +5,8 @@ sign, a term that goes, two arguments that change places; in a recipe also a nam
 goes, and another word from the same file; in the ledger a digit, a tolerance, a verdict, a check.
 What says nothing on a result is left alone: docstrings, words of errors, annotations, decorators.
 So is what only costs work, where it has one form throughout: how often a loop or a solver that
-ends by itself may turn at most, the scale at which panels of a quadrature are graded, a tenth
-wider, and room for one more of what they are graded by.
+ends by itself may turn at most, one more node in each panel of a quadrature, the scale at which
+panels are graded, a tenth wider, and room for one more of what they are graded by.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ TURNED = {
     ast.IsNot: ast.Is,
 }
 SYMMETRIC = {"max", "min", "maximum", "minimum", "isclose", "array_equal", "logical_and", "zip"}
+RULE, NODES = "legendre_rule", "order"  # how many nodes a panel has: what it takes, as a default
 CAP = 20  # turns, from which on the end of a loop is one that is not meant to be reached
 TINY = 1e-5  # below it a number is a tolerance: it changes by a factor of a thousand
 
@@ -170,7 +171,13 @@ class _Reader(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node):
         """Look at the defaults and the body, not at decorators, annotations, docstring."""
-        for one in (*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body):
+        named = [*node.args.posonlyargs, *node.args.args][::-1]
+        defaults = [*zip(named, node.args.defaults[::-1], strict=False)][::-1]
+        defaults += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        for argument, default in defaults:
+            if default is not None and argument.arg != NODES:
+                self.visit(default)
+        for one in node.body:
             self.visit(one)
 
     def visit_ClassDef(self, node):
@@ -301,7 +308,7 @@ class _Reader(ast.NodeVisitor):
                 kept = [other for other in node.keywords if other is not one]
                 self.add("argument", node, ast.Call(node.func, node.args, kept))
         self.visit(node.func)
-        for one in args:
+        for one in () if name == RULE else args:
             self.visit(one)
         for one in node.keywords:
             if one.arg not in WORDS and not _is_cap(one):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from wfmlib import networks, patterns
 from wfmlib.learning import _mini_batches
 from wfmlib.learning.entropic_least_action import entropic_least_action
-from wfmlib.learning.least_action import choose, least_action, workspace
+from wfmlib.learning.least_action import _OPEN, _RIGHT, _settle, choose, least_action, workspace
 from wfmlib.solvers import NotConverged
 
 # ------------------------------------------------------------------------------------------------
@@ -189,6 +190,28 @@ def test_no_choice_depends_on_single_precision(seed, K, tree):
 # ------------------------------------------------------------------------------------------------
 # Cases that are known
 # ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 1.0, 1.0), (1.0, 2.0, 0.5), (2.5, 0.5, 0.5)])
+def test_what_is_settled_holds_whatever_rounding_did(bounds):
+    """Of sums known to a bound each: where all that they may be lead to one unit, it is that.
+
+    A sum that may be zero, where a unit is corrected without an error, leaves it open.
+    """
+
+    def corrected(sums):
+        wrong = [k for k in range(3) if sums[k] <= 0.0]
+        return _RIGHT if len(wrong) < 2 else max(wrong, key=lambda k: sums[k])
+
+    settled = 0
+    corners = np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * bounds * (1.0 + 1e-6)
+    for sums in itertools.product(range(-5, 6), repeat=3):
+        units = {corrected(np.add(sums, corner)) for corner in corners}
+        open_ = len(units) > 1 or np.any(np.abs(sums) <= bounds)
+        expected = _OPEN if open_ else units.pop()
+        assert _settle(np.array(sums, dtype=np.float32), np.array(bounds)) == expected, sums
+        settled += not open_
+    assert settled > 200
 
 
 def test_one_unit_learns_by_the_perceptron_rule():
