@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+from wfmlib import gaussian
 from wfmlib.theory import Parity, SignCommittee, committee_of_three, committee_powers, parity
 from wfmlib.theory.committee_of_three import _best, _log_sigma, symmetric_averages
+from wfmlib.theory.three_units import middle_grid, neighbour_grid
 from wfmlib.theory.unit_moments import moments
 
 LEGENDRE = np.polynomial.legendre.leggauss(120)
@@ -121,6 +123,44 @@ def test_maximum_against_scipy(spread):
 # ------------------------------------------------------------------------------------------------
 # Averages over fields
 # ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 5.0])
+def test_the_neighbour_of_a_unit(scale, side):
+    """Averages over a shared field above, or below, that of the unit in the middle.
+
+    Above, of what is lost while it may be wrong; below, of the chance to be right, over the
+    middle unit's where both are beyond their thresholds.
+    """
+    rule = gaussian.legendre_rule(8)
+    for middle in (-1.0, -0.01, 0.5, 2.0):
+        x, weight = neighbour_grid(middle, side, scale, rule)
+        assert np.all(np.diff(x[:-1]) > 0.0)
+        assert np.all(side * (x - middle) > 0.0)
+
+        least = gaussian.log_H(max(-middle / scale, 0.0))
+
+        def value(v, least=least):
+            right = gaussian.log_H(-v / scale)
+            return right if side > 0.0 else np.exp(right - least)
+
+        fine, density = gaussian.grid((0.0, scale), (middle, scale), order=40)
+        density = density * (side * (fine - middle) > 0.0)
+        assert weight.sum() == pytest.approx(gaussian.H(side * middle), abs=3e-9)
+        assert weight @ value(x) == pytest.approx(density @ value(fine), rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.05, 1.0, 5.0])
+def test_the_unit_in_the_middle(scale):
+    """Where it is safe, and the two others with it or one of them alone, nothing is left."""
+    v, weight = middle_grid(scale, gaussian.legendre_rule(8))
+    assert v[0] > -6.0
+    assert min(6.0, 7.0 * scale) - 0.1 * scale < v[-1] < min(6.0, 7.0 * scale)
+    assert weight.sum() == pytest.approx(1.0 - gaussian.H(min(6.0, 7.0 * scale)), abs=3e-9)
+    fine, density = gaussian.grid((0.0, scale), order=40)
+    wrong = density @ gaussian.log_H(-fine / scale)
+    assert weight @ gaussian.log_H(-v / scale) == pytest.approx(wrong, rel=3e-7)
 
 
 def test_symmetric_averages_by_plain_quadrature():

@@ -23,13 +23,18 @@ from wfmlib.theory import (
     broken_symmetry,
     committee_powers,
     constrained,
+    cross_entropy,
     dense_stabilities,
     groups,
     infinite_replicas,
     many_replicas,
+    margin_students,
+    one_step_capacity,
     parity,
     stabilities,
     taught_replicas,
+    taught_surroundings,
+    teacher_student,
     weights,
 )
 from wfmlib.theory.constrained import Constrained, Reference
@@ -209,3 +214,43 @@ def test_a_finer_grid_of_shared_fields_changes_nothing(case):
     found = committee_powers.pattern_averages(*case)
     fine = committee_powers.pattern_averages(*case, accuracy=0.5 * committee_powers.ACCURACY)
     np.testing.assert_allclose(found[:3], fine[:3], rtol=2e-5)
+
+
+def test_a_finer_grid_changes_no_average(monkeypatch):
+    """Of plain functions, whose bends are named to `gaussian.grid`."""
+
+    def averages():
+        found = []
+        for q, mu, kappa in product((0.3, 0.99, 1.0 - 1e-6), (0.1, 10.0, 1e4), MARGINS):
+            overlap = Perceptron()._effective(q, 1.0 - q)
+            found += one_step_capacity._group(overlap, mu, kappa)
+        for q_hat in (1e-3, 1.0, 1e2, 1e4):
+            at = teacher_student._Students().entropic(q_hat)
+            found += [at.q, at.complement, at.term, at.fluctuation]
+        for conjugates in product((0.01, 1.0, 50.0), (0.01, 1.0, 20.0)):
+            found += margin_students._overlaps(*conjugates)
+        for margin, overlaps in product((0.0, 0.3), ((0.5, 0.4), (0.99, 0.98), (0.9999, 0.99))):
+            found += margin_students._forces(margin, *overlaps)
+        for load, gamma in ((0.5, 1.0), (1.0, 10.0), (2.0, math.inf)):
+            at = cross_entropy.zero_temperature(load, gamma)
+            found += [at.dq, at.energy, at.error_rate]
+        return [*found, *(Margin(kappa).shortfall() for kappa in (-1.5, 0.0, 2.0))]
+
+    found, grid = averages(), gaussian.grid
+    monkeypatch.setattr(gaussian, "grid", lambda *f, **o: grid(*f, **(o | {"order": 40})))
+    np.testing.assert_allclose(found, averages(), rtol=1e-11, atol=1e-30)
+
+
+def test_finer_grids_change_nothing_around_a_student(monkeypatch):
+    """At a state near the saddle point."""
+    student = margin_students.solve(1.0, 0.1)
+
+    def turn():
+        at = taught_surroundings.Turn(0.05, np.array([-0.25, 0.86, 0.77]), student, 0.0)
+        return [at.local_entropy, at.slope, *at.image]
+
+    found, panels, normal = turn(), taught_surroundings._panels, taught_surroundings._normal
+    monkeypatch.setattr(taught_surroundings, "SHARED", normal(9.0, 24, 12))
+    monkeypatch.setattr(taught_surroundings, "COUNTED", normal(8.5, 16, 10))
+    monkeypatch.setattr(taught_surroundings, "_panels", lambda ends, n: panels(ends, 2 * n))
+    np.testing.assert_allclose(found, turn(), atol=3e-7)
