@@ -160,9 +160,16 @@ def digest(path):
 
 
 def noted(path):
-    """Return the SHA-256 that was noted when a file was unpacked, None where there is no note."""
+    """Return the SHA-256 that was noted when a file was unpacked, None where there is no note.
+
+    In the cache we wrote the notes, of all files of a folder: where one is missing there, or
+    cannot be read, they are damaged, and what is returned is no SHA-256.
+    """
+    missing = "" if path.parent.parent == cache_folder() else None
     try:
         lines = (path.parent / SUMS).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+    except UnicodeDecodeError:
+        return missing
+    except OSError:  # somebody put the file there
         return None
-    return next((line[:64] for line in lines if line[66:] == path.name), None)
+    return next((line[:64] for line in lines if line[66:] == path.name), missing)
