@@ -11,8 +11,9 @@ CFF_READY := .venv-cff/.ready
 STATIC := WFMLIB_DISPLAY=static
 # A claim is computed once, for its chapter and for the scorecard.
 ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
-# Processes share what there is to test, a file each at a time and in the order given.
-PYTEST := $(STATIC) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# Processes share what there is to test, a file each at a time and in the order given; threads of
+# OpenBLAS that wait for each other would only spin.
+PYTEST := $(STATIC) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # Of `make elsewhere` and `make site-test`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=

@@ -35,6 +35,28 @@ kernelspec: {name: python3, display_name: Python 3, language: python}
 """
 
 
+def share(nodeid: str) -> str:
+    """Return what a process takes at a time: the tests of a file, or those of one page."""
+    file, _, test = nodeid.partition("::")
+    if file == "tests/browser/test_pages.py" and test.endswith("]"):
+        return f"{file}[{test.partition('[')[2]}"
+    return file
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Share by file, as `--dist loadfile` does, but for the pages: together they take minutes."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Sharing(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return share(nodeid)
+
+    return Sharing(config, log)
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> subprocess.CompletedProcess:
     """Build the book with warnings as errors; return how that ended and what it printed.

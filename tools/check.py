@@ -23,7 +23,9 @@ BIN = Path(sys.executable).parent
 CFF = ROOT / ".venv-cff" / "bin" / "cffconvert"
 LISTS = BUILD / "failures"
 # The first of these builds the pages, for several minutes; the other process has units to test.
+# The second installs and executes a notebook: at the end of the line it would run alone.
 BUILDING = "tests/book/test_api.py"
+INSTALLING = "tests/book/test_site_runs.py"
 
 # The chapters that train networks before the reader's eyes, on the least like processor: one for
 # each of two processes. `make elsewhere` executes the others as well.
@@ -83,9 +85,9 @@ def pages(jobs: int) -> list[str]:
     """Return the tests of the package, of the pages and in the browser that fail."""
     for stale in (BUILD / "html", BUILD / ".doctrees"):
         shutil.rmtree(stale, ignore_errors=True)
-    found = sorted((ROOT / "tests" / "book").glob("test_*.py"))
-    others = [name for path in found if (name := path.relative_to(ROOT).as_posix()) != BUILDING]
-    ordered = [BUILDING, "tests/unit", "wfmlib", "tests/browser", *others]
+    found = (ROOT / "tests" / "book").glob("test_*.py")
+    book = {path.relative_to(ROOT).as_posix() for path in found} - {BUILDING, INSTALLING}
+    ordered = [BUILDING, "tests/unit", "wfmlib", INSTALLING, "tests/browser", *sorted(book)]
     listed = "--failures", LISTS / "pages.json"
     return run(validate.pytest(jobs, "--doctest-modules", *listed, *ordered), "pages")
 

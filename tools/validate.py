@@ -17,6 +17,9 @@ from tools.notebooks import BUILD, CACHE, NOTEBOOKS, ROOT
 ANSWERS = BUILD / "answers"  # a claim is computed once, for its chapter and for the scorecard
 LONGEST = "scorecard.ipynb"  # first: at the end of the line it would run alone
 STATIC = {"WFMLIB_DISPLAY": "static"}  # pages hold static figures
+# Processes share the processors: threads of OpenBLAS that wait for each other spin, and made the
+# same calculations take five times as long.
+ALONE = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 def pytest(jobs: int, *arguments: str | Path) -> list[str]:
@@ -34,9 +37,9 @@ def nbval(folder: Path, cache: Path, jobs: int, *arguments: str | Path) -> list[
 
 
 def environment(answers: Path | None = ANSWERS, **more: str) -> dict[str, str]:
-    """Return the variables under which chapters are executed; tests find each answer anew."""
+    """Return the variables under which chapters and tests run; tests find each answer anew."""
     kept = {} if answers is None else {"WFMLIB_ANSWERS": str(answers)}
-    return os.environ | STATIC | kept | more
+    return os.environ | STATIC | ALONE | kept | more
 
 
 def main() -> None:

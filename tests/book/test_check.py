@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests.conftest import PAGE
-from tools import check, failures, notebooks
+from tests.conftest import PAGE, share
+from tools import check, failures, notebooks, validate
 
 
 def broken(jobs):
@@ -83,6 +83,33 @@ def test_the_list_holds_failures_errors_and_files_that_break(tmp_path):
     assert done.returncode == 1, done.stdout
     found = [name.rpartition("/")[2] for name in failures.lines(failures.read(file))]
     assert found == ["test_broken.py", "test_toy.py::test_bad", "test_toy.py::test_needs"]
+
+
+def test_processes_have_one_thread_of_blas_each_unless_a_setting_asks_for_more(monkeypatch):
+    """Where processes share the processors, threads that wait for each other spin."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    said = (
+        "import numpy, threadpoolctl\n"
+        "print({pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
+    )
+    for more, threads in (({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2)):
+        command, env = [sys.executable, "-c", said], validate.environment(**more)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{{{min(threads, os.cpu_count())}}}\n"
+
+
+def test_files_are_shared_whole_and_pages_one_by_one():
+    """Those that share what a page or a file holds run in one process, in their order."""
+    pages = "tests/browser/test_pages.py"
+    for first, second, together in (
+        (f"{pages}::test_page[index]", f"{pages}::test_what_is_cut_says_so[index]", True),
+        (f"{pages}::test_page[index]", f"{pages}::test_page[api/index]", False),
+        (f"{pages}::test_page[index]", f"{pages}::test_chapter_1_has_a_slider", False),
+        ("tests/unit/test_a.py::test_b[1]", "tests/unit/test_a.py::test_b[2]", True),
+        ("tests/unit/test_a.py::test_b[1]", "tests/unit/test_b.py::test_b[1]", False),
+        ("wfmlib/cli.py::wfmlib.cli.main", "wfmlib/cli.py::wfmlib.cli.run", True),
+    ):
+        assert (share(first) == share(second)) is together, (first, second)
 
 
 def test_a_run_that_broke_off_leaves_no_list(tmp_path):

@@ -114,9 +114,9 @@ def test_the_load_is_the_smallest():
         entropic = math.log(outer) + ratio * q0 / outer
         return entropic / (-2.0 * averages(q0, 1.0 - q0, ratio)[0])
 
-    found = optimize.minimize(load, [-0.5, 2.0], method="Nelder-Mead", options={"xatol": 1e-5})
+    found = optimize.minimize(load, [-0.5, 2.0], method="BFGS", options={"eps": 1e-5})
     at = one_step(SYMMETRIC)
-    assert found.fun == pytest.approx(at.alpha, abs=1e-6)
+    assert found.fun == pytest.approx(at.alpha, abs=1e-8)
     assert special.expit(found.x[0]) == pytest.approx(at.q0, abs=1e-3)
     assert math.exp(found.x[1]) == pytest.approx(at.ratio, rel=1e-2)
     assert finite_committee.rsb_capacity() == at.alpha < SYMMETRIC
