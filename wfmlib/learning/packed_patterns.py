@@ -21,13 +21,11 @@ Sums are in float64, and in an order that does not depend on the number of threa
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
-import numba
 import numpy as np
 from numba import njit
 
-from wfmlib import _validate
+from wfmlib import _threads, _validate
 
 WORD = 64  # signs in a word
 
@@ -154,7 +152,7 @@ class PackedPatterns:
         threads = self._threads(threads)
         out = np.empty(self.P)
         block = min(_BLOCK, -(-self.P // threads))
-        _run(lambda *part: _fields(self.words, padded, out, *part), self.P, block, threads)
+        _threads.run(lambda *part: _fields(self.words, padded, out, *part), self.P, block, threads)
         return out
 
     def pull(self, g, *, threads=None):
@@ -181,7 +179,9 @@ class PackedPatterns:
         threads = self._threads(threads)
         out = np.empty(WORD * len(self.words))
         share = -(-len(self.words) // (4 * threads)) if threads > 1 else len(self.words)
-        _run(lambda *part: _pull(self.words, g, out, *part), len(self.words), share, threads)
+        _threads.run(
+            lambda *part: _pull(self.words, g, out, *part), len(self.words), share, threads
+        )
         return out[: self.N]
 
     def stabilities(self, w, *, threads=None):
@@ -239,7 +239,7 @@ class PackedPatterns:
     def _threads(self, threads):
         """Return the number of threads worth starting."""
         if threads is None:
-            threads = numba.config.NUMBA_NUM_THREADS
+            threads = _threads.available()
         threads = _validate.integer("threads", threads, 1)
         return threads if self.N * self.P > _ALONE else 1
 
@@ -250,22 +250,6 @@ def _reals(name, value, length):
     if value.shape != (length,):
         raise ValueError(f"{name} must have shape ({length},), got shape {value.shape}")
     return np.ascontiguousarray(value)
-
-
-def _run(kernel, length, share, threads):
-    """Call ``kernel(start, stop)`` on consecutive shares of a range.
-
-    Threads of Python, not numba's `prange`: the kernels release the GIL, and two callers at once
-    do not meet in one of numba's threading layers that allows only one.
-    """
-    parts = [(start, min(start + share, length)) for start in range(0, length, share)]
-    if threads == 1 or len(parts) == 1:
-        for part in parts:
-            kernel(*part)
-        return
-    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
-        for done in [pool.submit(kernel, *part) for part in parts]:
-            done.result()
 
 
 # ------------------------------------------------------------------------------------------------

@@ -20,13 +20,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from wfmlib import gaussian
 from wfmlib.theory import three_units
 from wfmlib.theory.broken_symmetry import Grouped
 from wfmlib.theory.infinite_replicas import Limit
-from wfmlib.theory.three_units import NEGLIGIBLE, REACH, middle_grid, neighbour_grid
+from wfmlib.theory.three_units import (
+    NEGLIGIBLE,
+    REACH,
+    middle_grid,
+    neighbour_grid,
+    row_sums,
+)
 
 NARROW = 1e-7  # groups with a smaller variance, over that of fields, times m: to first order
 MOST_NODES = 160  # of a common grid: beyond, groups are narrow and have nodes of their own
@@ -174,16 +180,16 @@ def _best(x, spread, z, slope, curvature):
 # ------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def _limit_averages(root, spread, scale, middle, middle_weight, rule):
-    """Return E of the maximum, of the squared force, and of ``force (z + v / root)``.
+@njit(cache=True, nogil=True)
+def _limit_averages(start, stop, root, spread, scale, middle, middle_weight, rule, rows):
+    """Add to `rows` E of the maximum, of the squared force, and of ``force (z + v / root)``.
 
-    `root` is ``sqrt(q1 / C)``, `spread` d0 / C; forces are derivatives in z.
+    Of the middle fields from `start` to `stop`. `root` is ``sqrt(q1 / C)``, `spread` d0 / C;
+    forces are derivatives in z.
     """
-    rows = np.zeros((len(middle), 3))
-    for i in prange(len(middle)):
-        x, z, slope = np.empty(3), np.empty(3), np.empty(3)
-        curvature = np.empty((3, 3))
+    x, z, slope = np.empty(3), np.empty(3), np.empty(3)
+    curvature = np.empty((3, 3))
+    for i in range(start, stop):
         above, above_weight = neighbour_grid(middle[i], 1.0, scale, rule)
         below, below_weight = neighbour_grid(middle[i], -1.0, scale, rule)
         x[1] = root * middle[i]
@@ -199,7 +205,6 @@ def _limit_averages(root, spread, scale, middle, middle_weight, rule):
                 for unit in range(3):
                     rows[i, 1] += weight * slope[unit] ** 2
                     rows[i, 2] += weight * slope[unit] * (z[unit] + x[unit] / root**2)
-    return rows.sum(axis=0)
 
 
 @njit(cache=True, nogil=True)
@@ -252,7 +257,8 @@ def limit_averages(q1, spread, order=5):
     root = math.sqrt(q1 / complement)
     rule = gaussian.legendre_rule(order)
     grid = middle_grid(1.0 / root, rule)
-    term, force, outward = _limit_averages(root, spread / complement, 1.0 / root, *grid, rule)
+    given = root, spread / complement, 1.0 / root, *grid, rule
+    term, force, outward = row_sums(_limit_averages, len(grid[0]), 3, given)
     return Limit(term, force / complement, (force + outward) / complement)
 
 
@@ -305,9 +311,8 @@ def pattern_averages(q0, difference, complement, m, order=4, step=1.2):
     scale = 1.0 / max(root, 1e-3)
     rule = gaussian.legendre_rule(order)
     middle, weight = middle_grid(scale, rule)
-    common, spread, term, information = _narrow_averages(
-        root, width, m, step, scale, middle, weight, rule
-    )
+    given = root, width, m, step, scale, middle, weight, rule
+    common, spread, term, information = row_sums(_narrow_averages, len(middle), 4, given)
     return Grouped(common / complement, spread / complement, term, information)
 
 
@@ -386,14 +391,16 @@ def _narrow_group(first, second, third, count, m, result):
     result[0] = peak + math.log(result[0])
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def _narrow_averages(root, width, m, step, scale, middle, middle_weight, rule):
-    """Return what `Grouped` holds, forces in z, where groups are narrow next to all fields."""
-    sums = np.zeros((len(middle), 4))
-    for i in prange(len(middle)):
-        rows = np.empty((3, 5, 400))
-        count = np.empty(3, np.int64)
-        result = np.empty(6)
+@njit(cache=True, nogil=True)
+def _narrow_averages(start, stop, root, width, m, step, scale, middle, middle_weight, rule, sums):
+    """Add to `sums` what `Grouped` holds, forces in z, where groups are narrow next to all fields.
+
+    Of the middle fields from `start` to `stop`.
+    """
+    rows = np.empty((3, 5, 400))
+    count = np.empty(3, np.int64)
+    result = np.empty(6)
+    for i in range(start, stop):
         above, above_weight = neighbour_grid(middle[i], 1.0, scale, rule)
         below, below_weight = neighbour_grid(middle[i], -1.0, scale, rule)
         count[1] = _fill_row(root * middle[i], width, m, step, rows[1])
@@ -412,7 +419,6 @@ def _narrow_averages(root, width, m, step, scale, middle, middle_weight, rule):
                 sums[i, 1] += weight * (result[2] - square)
                 sums[i, 2] += weight * result[0] / m
                 sums[i, 3] += weight * (result[1] - result[0])
-    return sums.sum(axis=0)
 
 
 @njit(cache=True, nogil=True)

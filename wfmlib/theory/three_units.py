@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from wfmlib import gaussian
+from wfmlib import _threads, gaussian
 
 LIMIT = 6.0  # how far the shared fields are followed
 TOP = 7.0  # a unit so far above its threshold is right, but for 1e-12
@@ -71,10 +71,21 @@ def averages(table, forces, node, cell, q0, difference, complement, m, order):
     scale = math.sqrt(1.0 + width * width) / max(root, 1e-3)
     rule = gaussian.legendre_rule(order)
     middle, weight = middle_grid(scale, rule)
-    common, spread, term, information = _averages(
-        table, forces, node, cell, root, width, m, scale, middle, weight, rule
-    )
+    given = table, forces, node, cell, root, width, m, scale, middle, weight, rule
+    common, spread, term, information = row_sums(_averages, len(middle), 4, given)
     return common / complement, spread / complement, term, information
+
+
+def row_sums(kernel, count, columns, given):
+    """Return the sums over the rows that ``kernel(start, stop, *given, rows)`` fills in.
+
+    Its shares run in threads; a sum over whole rows does not depend on how they were dealt.
+    """
+    rows = np.zeros((count, columns))
+    _threads.run(
+        lambda start, stop: kernel(start, stop, *given, rows), count, 1, _threads.available()
+    )
+    return rows.sum(axis=0)
 
 
 def middle_grid(scale, rule):
@@ -197,15 +208,29 @@ def _group(table, forces, rows, mean, low, high, result):
     result[0] = peak + math.log(result[0])
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def _averages(table, forces, node, cell, root, width, m, scale, middle, middle_weight, rule):
-    """Return what `Grouped` holds; forces in z."""
+@njit(cache=True, nogil=True)
+def _averages(
+    start,
+    stop,
+    table,
+    forces,
+    node,
+    cell,
+    root,
+    width,
+    m,
+    scale,
+    middle,
+    middle_weight,
+    rule,
+    sums,
+):
+    """Add to `sums` what `Grouped` holds, forces in z, of the middle fields `start` to `stop`."""
     count = len(table)
-    sums = np.zeros((len(middle), 4))
-    for i in prange(len(middle)):
-        rows, mean = np.empty((3, count)), np.empty((3, count))
-        low, high = np.empty(3, np.int64), np.empty(3, np.int64)
-        result = np.empty(6)
+    rows, mean = np.empty((3, count)), np.empty((3, count))
+    low, high = np.empty(3, np.int64), np.empty(3, np.int64)
+    result = np.empty(6)
+    for i in range(start, stop):
         above, above_weight = neighbour_grid(middle[i], 1.0, scale, rule)
         below, below_weight = neighbour_grid(middle[i], -1.0, scale, rule)
         low[1], high[1] = _row(root * middle[i], width, node, cell, count, rows[1], mean[1])
@@ -225,4 +250,3 @@ def _averages(table, forces, node, cell, root, width, m, scale, middle, middle_w
                 sums[i, 1] += weight * (result[2] - square)
                 sums[i, 2] += weight * result[0] / m
                 sums[i, 3] += weight * (result[1] - result[0])
-    return sums.sum(axis=0)
