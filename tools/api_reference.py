@@ -24,7 +24,6 @@ from unittest import mock
 import sphinx_codeautolink.extension
 from docutils import nodes
 from numba.core.dispatcher import Dispatcher
-from numba.np.ufunc.dufunc import DUFunc
 from sphinx import addnodes
 from sphinx.ext.autodoc import DataDocumenter, FunctionDocumenter, ModuleDocumenter
 from sphinx.pycode import ModuleAnalyzer
@@ -259,7 +258,9 @@ class CompiledDocumenter(FunctionDocumenter):
     @classmethod
     def can_document_member(cls, member, membername, isattr, parent):
         """Tell whether numba compiled it."""
-        return isinstance(member, (Dispatcher, DUFunc))
+        from wfmlib._universal import Universal
+
+        return isinstance(member, (Dispatcher, Universal))
 
 
 class ConstantDocumenter(DataDocumenter):

@@ -5,8 +5,9 @@ asymptote at ``x >= 0``. From it ``h = x + D``, ``H = G / h``, ``ln H = ln G - l
 ``h' = h D`` follow without a difference that cancels; negative arguments follow from
 ``H(x) = 1 - H(-x)``.
 
-`G`, `H`, `log_H`, `hazard` and `hazard_derivative` are NumPy universal functions compiled by
-numba: they take scalars and arrays, and kernels call the same functions inside ``@njit``.
+`G`, `H`, `log_H`, `hazard` and `hazard_derivative` are NumPy universal functions, which numba
+compiles when they are first used: they take scalars and arrays, and kernels call the same
+functions inside ``@njit``.
 
 Averages use Gauss-Legendre panels, short next to the steps and kinks that the caller names:
 Gauss-Hermite nodes are too far apart for them.
@@ -18,9 +19,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
 
 from wfmlib import _validate
+from wfmlib._universal import universal
 
 __all__ = [
     "LIMIT",
@@ -85,7 +87,7 @@ def _tail(x):
     return _density(x) / (x + _gap(x))
 
 
-@vectorize(["float64(float64)"], cache=True)
+@universal("float64(float64)")
 def G(x):
     """Normal density, ``G(x) = exp(-x^2/2) / sqrt(2 pi)``.
 
@@ -108,7 +110,7 @@ def G(x):
     return _density(x)
 
 
-@vectorize(["float64(float64)"], cache=True)
+@universal("float64(float64)")
 def H(x):
     """Tail of the normal density, ``H(x) = erfc(x / sqrt 2) / 2``  [eq-h-function].
 
@@ -136,7 +138,7 @@ def H(x):
     return _tail(x) if x >= 0.0 else 1.0 - _tail(-x)
 
 
-@vectorize(["float64(float64)"], cache=True)
+@universal("float64(float64)")
 def log_H(x):
     """Logarithm of the tail, ``ln H(x)``  [eq-h-function].
 
@@ -166,7 +168,7 @@ def log_H(x):
     return math.log1p(-_tail(-x))
 
 
-@vectorize(["float64(float64)"], cache=True)
+@universal("float64(float64)")
 def hazard(x):
     """Hazard of the normal density, ``h(x) = G(x) / H(x) = -d ln H / dx``  [eq-hazard].
 
@@ -193,7 +195,7 @@ def hazard(x):
     return x + _gap(x) if x >= 0.0 else _density(x) / (1.0 - _tail(-x))
 
 
-@vectorize(["float64(float64)"], cache=True)
+@universal("float64(float64)")
 def hazard_derivative(x):
     """Derivative of the hazard, ``h'(x) = h(x) (h(x) - x)``  [eq-hazard].
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
+import scipy
 from tqdm.auto import tqdm
 
 from wfmlib import _validate
@@ -131,7 +131,7 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
         near, side, stride = far, other, 1.5 * stride
     else:
         return near, Report(True, 0.0, len(seen), "the start is a root")
-    root = optimize.brentq(within, near, far, xtol=tolerance, rtol=8.9e-16)
+    root = scipy.optimize.brentq(within, near, far, xtol=tolerance, rtol=8.9e-16)
     residual = abs(remember(root))
     return root, Report(True, residual, len(seen), f"root within {tolerance:g}")
 

@@ -249,8 +249,8 @@ def test_finer_grids_change_nothing_around_a_student(monkeypatch):
         at = taught_surroundings.Turn(0.05, np.array([-0.25, 0.86, 0.77]), student, 0.0)
         return [at.local_entropy, at.slope, *at.image]
 
-    found, panels, normal = turn(), taught_surroundings._panels, taught_surroundings._normal
-    monkeypatch.setattr(taught_surroundings, "SHARED", normal(9.0, 24, 12))
-    monkeypatch.setattr(taught_surroundings, "COUNTED", normal(8.5, 16, 10))
+    found, panels = turn(), taught_surroundings._panels
+    monkeypatch.setattr(taught_surroundings, "SHARED", (9.0, 24, 6))
+    monkeypatch.setattr(taught_surroundings, "COUNTED", (8.5, 16, 5))
     monkeypatch.setattr(taught_surroundings, "_panels", lambda ends, n: panels(ends, 2 * n))
     np.testing.assert_allclose(found, turn(), atol=3e-7)

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numba import vectorize
 
 from wfmlib import _validate
+from wfmlib._universal import universal
 from wfmlib.theory.correlation import Correlation
 
 __all__ = ["Activation", "EffectiveOverlap", "Perceptron", "ReLU", "Sign"]
@@ -119,13 +119,13 @@ class Sign(_Activation):
         )
 
 
-@vectorize(["float64(float64, float64)"], cache=True)
+@universal("float64(float64, float64)")
 def _towards_one(c, gap):
     """Return c: towards 1 as ``1 - gap``, as the arcsine there magnifies the rounding of q."""
     return c if c < 0.5 else 1.0 - gap
 
 
-@vectorize(["float64(float64)"], cache=True)
+@universal("float64(float64)")
 def _lune(theta):
     """Return ``sin(theta) - theta cos(theta)``, by its series where the two cancel."""
     if theta > 1.0:

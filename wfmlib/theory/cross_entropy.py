@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from wfmlib import _validate, gaussian
 from wfmlib.solvers import NotConverged, Report, first_root
@@ -210,7 +210,7 @@ def _nearby(alpha, axes, log_beta, known):
 
         pair = {"x0": guess, "x1": guess + 0.01, "xtol": 1e-13, "maxiter": 20}
         with contextlib.suppress(NotConverged):
-            found = optimize.root_scalar(excess, method="secant", **pair)
+            found = scipy.optimize.root_scalar(excess, method="secant", **pair)
             if found.converged:
                 return found.root
     return math.log(typical.solve(alpha, *axes).q_hat)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from scipy import optimize
+import scipy
 
 from wfmlib import _validate
 from wfmlib.solvers import NotConverged, Report, first_root
@@ -131,7 +131,7 @@ def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
             message = "replica symmetry fails near the reference: its margin is close to `margin`"
             raise NotConverged(Report(False, math.nan, 1, message), None)
         return math.nan, math.nan
-    outer = optimize.brentq(height, bottom, top, xtol=1e-13)
+    outer = scipy.optimize.brentq(height, bottom, top, xtol=1e-13)
     return math.exp(_descend(height, bottom)), math.exp(outer)
 
 
@@ -155,7 +155,7 @@ def _descend(height, place):
         if place < NEAREST:
             message = "the local entropy vanishes closer to the reference than the digits reach"
             raise NotConverged(Report(False, math.nan, 1, message), place)
-    return optimize.brentq(height, place - STEP, place, xtol=1e-13)
+    return scipy.optimize.brentq(height, place - STEP, place, xtol=1e-13)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from wfmlib import gaussian
 from wfmlib.solvers import NotConverged, Report, first_root
@@ -86,7 +86,7 @@ class Profile:
         far = math.log(0.5 * self.case.reference.complement)
         if target >= spread(far):
             return None
-        return optimize.brentq(lambda x: spread(x) - target, -80.0, far, xtol=1e-3)
+        return scipy.optimize.brentq(lambda x: spread(x) - target, -80.0, far, xtol=1e-3)
 
 
 class Scan:
@@ -127,7 +127,7 @@ class Scan:
         places = [profile.place(reach) for reach in reaches]
         if not all(map(math.isfinite, map(seen, reaches))):
             return places[1], seen(reaches[1])
-        lowest = optimize.minimize_scalar(value, bracket=places[::-1], tol=3e-6)
+        lowest = scipy.optimize.minimize_scalar(value, bracket=places[::-1], tol=3e-6)
         return lowest.x, lowest.fun
 
     def _near(self, seen):
@@ -193,7 +193,7 @@ def touching(quantity, alpha, activation, kappa, start):
         return [middle, 0.5 * (high - low) / STEP]  # the latter errs by a relative STEP^2
 
     try:
-        found = optimize.root(residual, start, options={"xtol": 1e-10, "eps": 1e-5})
+        found = scipy.optimize.root(residual, start, options={"xtol": 1e-10, "eps": 1e-5})
     except (NotConverged, ValueError):  # a guess led outside
         return None
     return found.x if found.success and np.max(np.abs(found.fun)) < 1e-6 else None

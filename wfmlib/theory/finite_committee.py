@@ -32,7 +32,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
+import scipy
 
 from wfmlib import _validate, gaussian
 from wfmlib.solvers import Report, first_root
@@ -102,7 +102,7 @@ def _capacity(units):
     features = np.array([[0.0, 1.0 / math.sqrt(units)]])
     x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, gaussian.legendre_rule())
     # at least half of twice half others: an incomplete beta function, 1 without others
-    crossing = special.betainc(half, half + 1, gaussian.H(x)) if half else 1.0
+    crossing = scipy.special.betainc(half, half + 1, gaussian.H(x)) if half else 1.0
     return float(1.0 / (units * (weight @ (x**2 * crossing))))
 
 
@@ -259,7 +259,7 @@ def _three(units):
 
 def _symmetric(logit, alpha=None):
     """Return load, q, entropy and replicon of the state with this overlap; all at `alpha`."""
-    q, complement = special.expit(logit), special.expit(-logit)
+    q, complement = scipy.special.expit(logit), scipy.special.expit(-logit)
     term, force, _, whole = committee_of_three.symmetric_averages(q, complement, ORDER)
     load = q / complement**2 / force
     alpha = load if alpha is None else alpha

@@ -11,7 +11,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from wfmlib.solvers import NotConverged, Report, first_root
 from wfmlib.theory.real_replicas import Finite, Infinite, saddle, unbroken_load
@@ -42,7 +42,7 @@ def flat_load(overlap, replicas, axes):
         if state.slope(alpha) >= 0.0:
             if before is None:
                 break
-            root = optimize.brentq(slope, before, place, xtol=1e-12)
+            root = scipy.optimize.brentq(slope, before, place, xtol=1e-12)
             return make(root).load, root
         before = place
     return math.inf, None
@@ -59,7 +59,7 @@ def flat_load_of_countable_groups(overlap, start, axes):
         state = Finite(overlap, place, math.exp(log_replicas), axes)
         return [state.slope(state.load), state.complexity(state.load)]
 
-    found = optimize.root(residuals, start, options={"xtol": 1e-11})
+    found = scipy.optimize.root(residuals, start, options={"xtol": 1e-11})
     worst = float(np.max(np.abs(found.fun)))
     if worst > TOLERANCE:
         message = f"no load with zero slope and zero complexity at overlap {overlap:.6g}"
@@ -77,18 +77,18 @@ def first_flat_load(replicas, axes):
     if replicas is None:
         # on that line the slope is largest where replicas hardly differ
         logit, known = 4.6, {}
-        known[logit] = _countable_groups(float(special.expit(logit)), axes)
+        known[logit] = _countable_groups(float(scipy.special.expit(logit)), axes)
 
         def load(logit):
             near = min(known, key=lambda one: abs(one - logit))
-            overlap = float(special.expit(logit))
+            overlap = float(scipy.special.expit(logit))
             found, known[logit] = flat_load_of_countable_groups(overlap, known[near], axes)
             return found
     else:
         logit = 2.4
 
         def load(logit):
-            return flat_load(float(special.expit(logit)), replicas, axes)[0]
+            return flat_load(float(scipy.special.expit(logit)), replicas, axes)[0]
 
     loads = [(load(x), x) for x in (logit, logit + STEP)]
     step = STEP if loads[1] < loads[0] else -STEP
@@ -101,7 +101,7 @@ def first_flat_load(replicas, axes):
             raise NotConverged(Report(False, math.inf, len(loads), message))
         loads.append((load(x), x))
     ends = sorted((loads[-1][1], loads[-3][1]))
-    found = optimize.minimize_scalar(load, bounds=ends, options={"xatol": 1e-3})
+    found = scipy.optimize.minimize_scalar(load, bounds=ends, options={"xatol": 1e-3})
     return float(found.fun)
 
 

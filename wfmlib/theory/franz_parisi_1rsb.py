@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from wfmlib import _validate, gaussian
 from wfmlib.solvers import NotConverged, Report, first_root, fixed_point
@@ -394,7 +394,7 @@ class _Search:
             left = [*(at.image() - x[:2]), at.log_growth, at.relative_complexity]
             return np.array(left[: len(x)])
 
-        found = optimize.root(residuals, start, options={"xtol": 1e-12})
+        found = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
         m, split = float(size(found.x)), math.exp(found.x[2])
         residual = float(np.max(np.abs(found.fun)))
         if not residual < TOLERANCE or not splits[0] <= split <= splits[1] or m > 1.0:

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from scipy import special
+import scipy
 
 from wfmlib import _validate
 from wfmlib.solvers import NotConverged, Report, continuation, first_root
@@ -427,12 +427,12 @@ def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
         return 0.0, 1.0
 
     def excess(logit):
-        return math.log(unbroken_load(float(special.expit(logit)), axes) / alpha)
+        return math.log(unbroken_load(float(scipy.special.expit(logit)), axes) / alpha)
 
     if excess(-15.0) > 0.0:  # a parity machine: groups without overlap exist at any q1
         return 0.0, 1.0
     try:
-        return float(special.expit(first_root(excess, -15.0, 12.0)[0])), 1.0
+        return float(scipy.special.expit(first_root(excess, -15.0, 12.0)[0])), 1.0
     except (NotConverged, ZeroDivisionError):
         message = f"alpha must be so small that overlaps stay below 1 - 6e-6, got {alpha:.6g}"
         raise NotConverged(Report(False, math.inf, 1, message)) from None

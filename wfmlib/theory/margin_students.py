@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from wfmlib import _validate, gaussian
 from wfmlib.solvers import Report, first_root, fixed_point
@@ -328,7 +328,9 @@ def _lowest_slope(alpha, states):
     for distance in PATH if not states else ():
         slope(math.log(distance))
     # at the minimum an error of 0.01 in the place is one of some 1e-4 in the slope
-    found = optimize.minimize_scalar(slope, bounds=DIPS, method="bounded", options={"xatol": 0.01})
+    found = scipy.optimize.minimize_scalar(
+        slope, bounds=DIPS, method="bounded", options={"xatol": 0.01}
+    )
     return float(found.fun), math.exp(found.x)
 
 
@@ -414,12 +416,14 @@ def _largest_slope(alpha):
     def fall(logit):
         near = min(states, key=lambda one: abs(one - logit), default=None)
         start = states.get(near, [0.0, 0.0])
-        at, states[logit], _ = taught_replicas.solve(float(special.expit(logit)), alpha, start)
+        at, states[logit], _ = taught_replicas.solve(
+            float(scipy.special.expit(logit)), alpha, start
+        )
         return -at.slope
 
     for logit in LOGITS[0], 0.5 * sum(LOGITS):
         fall(logit)
-    found = optimize.minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         fall, bounds=LOGITS, method="bounded", options={"xatol": 1e-4}
     )
     return float(found.fun)

@@ -17,7 +17,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from wfmlib import gaussian
 from wfmlib.solvers import NotConverged, Report
@@ -87,7 +87,11 @@ def smallest(group, symmetric, trials):
 
         The unknowns are ``x = ln[r (1 - q0)], logit q0``.
         """
-        stretch, q0, complement = math.exp(x[0]), special.expit(x[1]), special.expit(-x[1])
+        stretch, q0, complement = (
+            math.exp(x[0]),
+            scipy.special.expit(x[1]),
+            scipy.special.expit(-x[1]),
+        )
         ratio, outer = stretch / complement, 1.0 + stretch
         log_weight, pull, square = group(q0, complement, ratio)
         return (
@@ -103,13 +107,13 @@ def smallest(group, symmetric, trials):
     start = min(itertools.product(*trials), key=lambda x: loads(x)[0])
     if loads(start)[0] > symmetric:
         return Limit(symmetric, 1.0, 0.0)
-    near = optimize.minimize(
+    near = scipy.optimize.minimize(
         lambda x: math.log(loads(x)[0] / symmetric),
         start,
         method="Nelder-Mead",
         options={"xatol": 1e-5, "fatol": 1e-16},
     ).x
-    found = optimize.root(residuals, near, options={"xtol": 1e-13})
+    found = scipy.optimize.root(residuals, near, options={"xtol": 1e-13})
     residual = float(np.max(np.abs(found.fun)))
     place = found.x
     if residual > TOLERANCE or np.max(np.abs(place - near)) > 0.1:
@@ -117,7 +121,7 @@ def smallest(group, symmetric, trials):
             message = f"no minimum found: residual {residual:.3g}, tolerance {TOLERANCE:g}"
             raise NotConverged(Report(False, residual, found.nfev, message), place)
         place = near  # within rounding of replica symmetry: the load is right, the place vague
-    q0, complement = special.expit(place[1]), special.expit(-place[1])
+    q0, complement = scipy.special.expit(place[1]), scipy.special.expit(-place[1])
     return Limit(float(loads(place)[0]), float(q0), float(math.exp(place[0]) / complement))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.broken_symmetry import Broken
@@ -109,7 +109,7 @@ class Search:
         top = int(np.argmax(gains[:-1]))
         if top > 0 and -0.05 < gains[top] <= 0.0:  # it might be above zero between these points
             ends = math.log(splits[max(top - 1, 1)]), math.log(splits[top + 1])
-            best = optimize.minimize_scalar(lambda y: -gain(math.exp(y)), bounds=ends)
+            best = scipy.optimize.minimize_scalar(lambda y: -gain(math.exp(y)), bounds=ends)
             splits[top], gains[top] = math.exp(best.x), -best.fun
         down = [i for i in range(len(gains) - 1) if gains[i] > 0.0 >= gains[i + 1]]
         if not down:
@@ -119,7 +119,7 @@ class Search:
         low = max(splits[down[-1]], LEAST_SPLIT)
         if gain(low) <= 0.0:  # at the transition itself
             return None
-        return optimize.brentq(gain, low, splits[down[-1] + 1], xtol=1e-14, rtol=1e-12)
+        return scipy.optimize.brentq(gain, low, splits[down[-1] + 1], xtol=1e-14, rtol=1e-12)
 
     def _walk(self, start):
         """Return the saddle point at which the complexity vanishes.
@@ -213,7 +213,7 @@ def _root(residuals, start, tolerance=1e-13, largest=TOLERANCE, step=None):
     """Return a root of several equations by Powell's method, None where it does not get there."""
     with np.errstate(all="ignore"):
         try:
-            found = optimize.root(
+            found = scipy.optimize.root(
                 residuals, start, options={"xtol": tolerance, "eps": step, "maxfev": 60}
             )
         except (ArithmeticError, ValueError):  # it left the domain

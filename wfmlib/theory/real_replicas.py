@@ -21,7 +21,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from wfmlib import gaussian
 from wfmlib.solvers import NotConverged, Report, first_root
@@ -71,12 +71,12 @@ class Finite:
 
     def __init__(self, overlap, place, replicas, axes, split=None):
         if split is not None:
-            q0_hat = _unbroken_hat(overlap) * special.expit(place)
+            q0_hat = _unbroken_hat(overlap) * scipy.special.expit(place)
         elif axes[0].discrete:
             q0_hat, split = _binary_conjugates(overlap, place, replicas)
         else:
-            complement, q0 = 1.0 - overlap, overlap * special.expit(place)
-            difference = overlap * special.expit(-place)
+            complement, q0 = 1.0 - overlap, overlap * scipy.special.expit(place)
+            difference = overlap * scipy.special.expit(-place)
             q0_hat = q0 / (complement + replicas * difference) ** 2
             split = difference / complement
         self.broken = Broken(float(q0_hat), float(split), replicas, *axes)
@@ -291,7 +291,7 @@ def _lowest(excess, seen, alpha):
     minima = []
     for i in range(len(places) - 1):
         if values[i] > 0.0 >= values[i + 1]:
-            minima.append(optimize.brentq(excess, places[i + 1], places[i], xtol=FINE))
+            minima.append(scipy.optimize.brentq(excess, places[i + 1], places[i], xtol=FINE))
             excess(minima[-1])
     if values[-1] > 0.0:
         minima.append(-math.inf)
@@ -318,7 +318,7 @@ def _joint_saddle(overlap, alpha, replicas, axes, place):
     """
     if place is None or place == -math.inf:  # a group exerts a force of order 1, a member 1 / y
         place = min(math.log(alpha / replicas**2 / _unbroken_hat(overlap)), 0.0)
-    log_split = math.log(_widest_split(overlap, replicas)) + special.log_expit(-place)
+    log_split = math.log(_widest_split(overlap, replicas)) + scipy.special.log_expit(-place)
 
     def coarse(unknowns):
         return _coarse_excess(unknowns, overlap, alpha, replicas, axes)
@@ -357,7 +357,7 @@ def _coarse_excess(unknowns, overlap, alpha, replicas, axes):
     if not PLACES[0] < place < CLOSEST:
         return np.full(2, math.nan)
     _, activation, constraint = axes
-    q0_hat = float(_unbroken_hat(overlap) * special.expit(place))
+    q0_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
     widths = math.sqrt(q0_hat), math.exp(0.5 * log_split)
     q0, difference, complement, *_ = weight_averages(*widths, replicas, COARSE)
     between = activation._effective(q0, complement + difference)
@@ -398,7 +398,7 @@ def _highest(excess, seen, alpha, replicas, make):
         raise NotConverged(Report(False, abs(excess(place)), len(seen), message), place)
     while excess(place - 1.0) > 0.0:
         place -= 1.0
-    place = optimize.brentq(excess, place - 1.0, place, xtol=FINE)
+    place = scipy.optimize.brentq(excess, place - 1.0, place, xtol=FINE)
     excess(place)
     if replicas <= 1000.0 and make(-math.inf).entropy(alpha) < seen[place].entropy(alpha):
         return -math.inf
@@ -437,8 +437,8 @@ def _binary_conjugates(overlap, place, replicas):
     """Return q0_hat and the split at which the overlap within groups is `overlap`."""
     if place == -math.inf:
         return 0.0, _widest_split(overlap, replicas)
-    q0_hat = _unbroken_hat(overlap) * special.expit(place)
-    guess = _widest_split(overlap, replicas) * special.expit(-place)
+    q0_hat = _unbroken_hat(overlap) * scipy.special.expit(place)
+    guess = _widest_split(overlap, replicas) * scipy.special.expit(-place)
     return q0_hat, _split(overlap, q0_hat, replicas, guess)
 
 
@@ -455,7 +455,7 @@ def _split(overlap, q0_hat, replicas, guess):
 
 def _magnetised_conjugates(overlap, place):
     """Return q1_hat and the d0_hat at which the overlap is `overlap`."""
-    q1_hat = float(_unbroken_hat(overlap) * special.expit(place))
+    q1_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
 
     def excess(d0_hat):
         return math.log((1.0 - overlap) / infinite_replicas.weight(q1_hat, d0_hat).complement)
@@ -465,4 +465,4 @@ def _magnetised_conjugates(overlap, place):
         return q1_hat, 0.0
     if excess(high) <= 0.0:
         return q1_hat, high
-    return q1_hat, optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)
+    return q1_hat, scipy.optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)

@@ -14,8 +14,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numba import njit
-from scipy import optimize, special
 
 from wfmlib import gaussian
 from wfmlib.solvers import NotConverged, Report, first_root
@@ -52,7 +52,7 @@ class Turn:
     """
 
     def __init__(self, overlap, alpha, place, s_hat):
-        q1_hat = _one_group(overlap, s_hat) * float(special.expit(place))
+        q1_hat = _one_group(overlap, s_hat) * float(scipy.special.expit(place))
         root, complement = math.sqrt(q1_hat), 1.0 - overlap
 
         def excess(pull):
@@ -62,7 +62,7 @@ class Turn:
         if excess(0.0) < 0.0:
             while excess(high) <= 0.0 and high < STRONGEST:
                 high *= 2.0
-            pull = optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)
+            pull = scipy.optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)
         _, lean, self.teacher, entropic = _weight(root, pull, s_hat, RULE)
         spread = lean / root - complement
         given = overlap, self.teacher, spread, complement
@@ -142,7 +142,7 @@ def solve(overlap, alpha, start):
             return [30.0, 30.0]  # turns the solver back
         return [math.log(at.load / alpha), math.log(at.teacher_force) - log_s_hat]
 
-    found = optimize.root(residuals, start, options={"xtol": 1e-12})
+    found = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
     residual = float(np.max(np.abs(found.fun)))
     if not residual < TOLERANCE:
         message = f"no saddle point was found at overlap = {overlap:.6g}, alpha = {alpha:.6g}"

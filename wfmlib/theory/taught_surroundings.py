@@ -14,10 +14,11 @@ The names are public in `margin_students`.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
+import scipy
 from numba import njit
-from scipy import optimize, special
 
 from wfmlib import gaussian
 from wfmlib.solvers import NotConverged, Report, fixed_point
@@ -35,14 +36,15 @@ def _panels(ends, order):
     return (middle[:, None] + half[:, None] * node).ravel(), (half[:, None] * weight).ravel()
 
 
+@lru_cache  # made when first used: at import nothing is compiled
 def _normal(limit, panels, order):
     """Return nodes and weights for averages of smooth functions of a normal variable."""
     node, weight = _panels(np.linspace(-limit, limit, panels + 1), order)
     return node, weight * gaussian.G(node)
 
 
-SHARED = _normal(8.0, 12, 8)  # the fields that references share, and those of weights
-COUNTED = _normal(7.5, 8, 6)
+SHARED = 8.0, 12, 8  # the fields that references share, and those of weights
+COUNTED = 7.5, 8, 6
 
 
 class Turn:
@@ -87,7 +89,7 @@ class Turn:
         own = _own_fields(student, kappa, complement, spread, gap)
         given = q, student.teacher, self.t0, gap, spread, *to_teacher, complement
         margins = student.margin, kappa
-        averages = _patterns(*SHARED, *own, *COUNTED, *margins, *given)
+        averages = _patterns(*_normal(*SHARED), *own, *_normal(*COUNTED), *margins, *given)
         energetic, square, product, teacher_force, edge = averages
         next_p_hat = max(alpha * square, 1e-14)
         correlation = alpha * product / math.sqrt(next_p_hat * q_hat)
@@ -105,11 +107,11 @@ class Turn:
 
 def _weights(t1, p_hat, r, s_hat, student):
     """Return the entropic term, ``t1_hat - t0_hat``, and the overlaps ``1 - p, t0, S``."""
-    x, weight = SHARED
+    x, weight = _normal(*SHARED)
     field = math.sqrt(student.q_hat) * x + student.teacher_hat
     shared = r * math.sqrt(p_hat) * x[:, None]
     counted = shared + math.sqrt(p_hat * (1.0 - r * r)) * x + s_hat
-    up = special.expit(2.0 * field)[:, None]  # how often the reference's weight is +1
+    up = scipy.special.expit(2.0 * field)[:, None]  # how often the reference's weight is +1
     measure = weight[:, None] * weight
 
     def overlap(pull):
@@ -117,7 +119,7 @@ def _weights(t1, p_hat, r, s_hat, student):
             measure * (up * np.tanh(counted + pull) - (1.0 - up) * np.tanh(counted - pull))
         )
 
-    pull = optimize.brentq(lambda pull: overlap(pull) - t1, -10.0, 60.0, xtol=1e-14)
+    pull = scipy.optimize.brentq(lambda pull: overlap(pull) - t1, -10.0, 60.0, xtol=1e-14)
     entropic = complement = t0 = teacher = 0.0
     for sign, share in ((1.0, up), (-1.0, 1.0 - up)):
         argument = counted + sign * pull

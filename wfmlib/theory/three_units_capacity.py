@@ -20,7 +20,7 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from wfmlib import gaussian
 from wfmlib.theory.one_step_capacity import smallest
@@ -88,12 +88,12 @@ def _unit(mean, own, ratio):
     scale = tight * np.exp(-0.5 * ratio * (mean * tight) ** 2)
     low, high = (np.minimum(x, 0.0) - centre) / width, -centre / width
     low_bell, high_bell = gaussian.G(low), gaussian.G(high)
-    zeroth = special.ndtr(high) - special.ndtr(low)
+    zeroth = scipy.special.ndtr(high) - scipy.special.ndtr(low)
     first = centre * zeroth - width * (high_bell - low_bell)
     second = (centre**2 + width**2) * zeroth
     second -= width * (centre * high_bell - (np.minimum(x, 0.0) + centre) * low_bell)
     right = (mean - np.maximum(x, 0.0)) / own
-    above = special.ndtr(right) + scale * zeroth
+    above = scipy.special.ndtr(right) + scale * zeroth
     by_mean = gaussian.G(right) / own + scale * (first - mean * zeroth) / own**2
     density = cell * gaussian.G((x - mean) / own) / own
     return density, above, by_mean, -0.5 * scale * second, density * (x - mean) / own**2
@@ -120,16 +120,16 @@ def two_steps(symmetric):
     where f is the average of ``ln E <weight>^{r / s}``. Both ratios equal is one step.
     """
     start = one_step(symmetric)
-    within = [special.logit(start.q0), 2.0, math.log(start.ratio), 0.0]
-    found = optimize.minimize(
+    within = [scipy.special.logit(start.q0), 2.0, math.log(start.ratio), 0.0]
+    found = scipy.optimize.minimize(
         lambda x: math.log(_load(x)), within, method="BFGS", options={"gtol": 1e-4, "eps": 1e-5}
     )
     return _load(found.x)
 
 
 def _load(x):
-    q0 = special.expit(x[0])
-    q1 = q0 + (1.0 - q0) * special.expit(x[1])
+    q0 = scipy.special.expit(x[0])
+    q1 = q0 + (1.0 - q0) * scipy.special.expit(x[1])
     outer = math.exp(x[2])
     return nested_load(q0, q1, outer, outer * (1.0 + math.exp(x[3])))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from wfmlib import _validate
 from wfmlib.solvers import NotConverged, first_root
@@ -148,7 +148,7 @@ def max_margin(alpha, weights=Binary(), activation=Perceptron()):
             return math.log(_capacity((weights, activation, Margin(kappa * scale))) / alpha)
 
         # Typically there are not more solutions than on average, 2^N H(kappa)^P  [eq-annealed].
-        bound = min(-special.ndtri_exp(-weights.entropy / alpha), MARGINS[1])
+        bound = min(-scipy.special.ndtri_exp(-weights.entropy / alpha), MARGINS[1])
         return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
 
     scale = activation.scale

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numba import njit
-from scipy import special
 
 from wfmlib import gaussian
 
@@ -111,7 +111,7 @@ class Binary:
 
     def bound(self, distance):
         """Return the entropy of all weight vectors at a distance  [eq-geometric-bound]."""
-        return special.entr(distance) + special.entr(1.0 - np.asarray(distance))
+        return scipy.special.entr(distance) + scipy.special.entr(1.0 - np.asarray(distance))
 
 
 @dataclass(frozen=True)
