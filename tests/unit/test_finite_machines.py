@@ -10,7 +10,16 @@ import pytest
 from scipy import optimize, special
 
 from wfmlib import gaussian
-from wfmlib.theory import Parity, SignCommittee, committee_of_three, committee_powers, parity
+from wfmlib.theory import (
+    Margin,
+    Parity,
+    SignCommittee,
+    Spherical,
+    committee_of_three,
+    committee_powers,
+    parity,
+    real_replicas,
+)
 from wfmlib.theory.committee_of_three import _best, _log_sigma, symmetric_averages
 from wfmlib.theory.three_units import middle_grid, neighbour_grid
 from wfmlib.theory.unit_moments import moments
@@ -466,3 +475,28 @@ def test_what_is_not_offered():
         Parity(2).limit_averages(0.6, 0.1, 0.1)
     with pytest.raises(ValueError, match="replicas must be finite"):
         Parity(4).limit_averages(0.6, 0.1, 0.0)
+
+
+@pytest.mark.parametrize("machine", [SignCommittee(), Parity(2)])
+def test_coarse_averages_are_close(machine):
+    coarse = machine.limit_averages(0.8, 0.6, 0.0, coarse=True)
+    assert coarse == pytest.approx(machine.limit_averages(0.8, 0.6, 0.0), rel=2e-2)
+
+
+def test_infinitely_many_replicas_take_few_fine_averages(monkeypatch):
+    """Coarse averages say where to begin; where the saddle point is they do not."""
+    fine, limit_averages = [], Parity.limit_averages
+
+    def counted(self, q1, spread, kappa, coarse=False):
+        fine.append(not coarse)
+        return limit_averages(self, q1, spread, kappa, coarse)
+
+    monkeypatch.setattr(Parity, "limit_averages", counted)
+    axes = Spherical(), Parity(2), Margin(0.0)
+    state, place, report = real_replicas.saddle(0.8, 0.5, math.inf, axes)
+    assert report.residual < 1e-9
+    assert 2 <= sum(fine) <= 6
+    monkeypatch.setattr(real_replicas, "_coarse_start", lambda *given: (given[3], 1.0))
+    other, same_place, _ = real_replicas.saddle(0.8, 0.5, math.inf, axes)
+    assert place == pytest.approx(same_place, abs=1e-8)
+    assert state.entropy(0.5) == pytest.approx(other.entropy(0.5), abs=1e-9)

@@ -34,6 +34,9 @@ from wfmlib.theory.weights import Binary
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
 PLACES = (-300.0, 25.0)
 FINE = 1e-13  # to which logarithms of load and overlap are met, or else of their unknowns
+# The same for finite machines with infinitely many replicas, whose averages are over maxima that
+# are found to about as much.
+ROUGH = 1e-9
 COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
 CLOSEST = 10.0  # place up to which coarse panels tell groups apart
 
@@ -118,6 +121,8 @@ class Infinite:
         with q1_hat.
     axes : tuple
         Weights, activation, constraint.
+    coarse : bool, optional
+        For finite machines: on few nodes, to begin with.
 
     Attributes
     ----------
@@ -127,7 +132,7 @@ class Infinite:
 
     replicas = math.inf
 
-    def __init__(self, overlap, place, axes):
+    def __init__(self, overlap, place, axes, coarse=False):
         weights, activation, constraint = axes
         complement = 1.0 - overlap
         if weights.discrete:
@@ -146,7 +151,7 @@ class Infinite:
         effective = activation._effective(overlap, complement)
         kappa = constraint.rescaled(activation.scale).kappa
         if hasattr(activation, "limit_averages"):  # a finite machine
-            pattern = activation.limit_averages(overlap, spread, kappa)
+            pattern = activation.limit_averages(overlap, spread, kappa, coarse)
         else:
             c, variance, slope, _ = effective
             pattern = infinite_replicas.pattern(c, slope * spread, variance, kappa)
@@ -208,7 +213,7 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         Where q1 is not above the replica-symmetric overlap.
     """
     make = _maker(overlap, replicas, axes)
-    seen = {}
+    seen, tolerance = {}, FINE
 
     def excess(place):
         if place not in seen:
@@ -224,12 +229,16 @@ def saddle(overlap, alpha, replicas, axes, start=None):
     elif isinstance(axes[1], Parity) and replicas < math.inf:
         place = _highest(excess, seen, alpha, replicas, make)
     else:
-        place = _single(excess, start, overlap, alpha, seen)
+        slope = 1.0
+        if replicas == math.inf and hasattr(axes[1], "limit_averages"):
+            tolerance = ROUGH
+            start, slope = _coarse_start(overlap, alpha, axes, start)
+        place = _single(excess, start, overlap, alpha, seen, slope, tolerance)
     if place == -math.inf:
         state = None if replicas == math.inf else make(place)
         return state, place, Report(True, 0.0, len(seen), "no overlap between groups")
     residual = abs(excess(place))
-    return seen[place], place, Report(True, residual, len(seen), f"place within {FINE:g}")
+    return seen[place], place, Report(True, residual, len(seen), f"place within {tolerance:g}")
 
 
 def unbroken_load(overlap, axes):
@@ -243,10 +252,27 @@ def _maker(overlap, replicas, axes):
     return lambda place: Finite(overlap, place, replicas, axes)
 
 
-def _single(excess, start, overlap, alpha, seen):
+def _coarse_start(overlap, alpha, axes, start):
+    """Return where to begin, and the slope there, from cheap averages of a finite machine.
+
+    Or what was given, if they lead nowhere.
+    """
+
+    def excess(place):
+        return math.log(Infinite(overlap, place, axes, coarse=True).load / alpha)
+
+    try:
+        place = _increasing_root(excess, start, PLACES, step=1.0, tolerance=1e-3)
+        slope = (excess(place + 0.01) - excess(place - 0.01)) / 0.02
+    except NotConverged:
+        return start, 1.0
+    return (place, slope) if slope > 0.0 else (start, 1.0)
+
+
+def _single(excess, start, overlap, alpha, seen, slope, tolerance):
     """Return the place of the only minimum."""
     try:
-        place = _increasing_root(excess, start, PLACES, step=1.0)
+        place = _increasing_root(excess, start, PLACES, 1.0, slope, tolerance)
     except NotConverged as failure:
         if failure.state == PLACES[0]:
             return -math.inf
@@ -261,7 +287,7 @@ def _single(excess, start, overlap, alpha, seen):
     return place
 
 
-def _increasing_root(function, start, limits, step, slope=1.0):
+def _increasing_root(function, start, limits, step, slope=1.0, tolerance=FINE):
     """Return the zero of an increasing function.
 
     The secant method, from a `start` close by; where there is none, or that fails, the first zero
@@ -270,7 +296,7 @@ def _increasing_root(function, start, limits, step, slope=1.0):
     if start is not None and limits[0] < start < limits[1]:
         x, value = start, function(start)
         for _ in range(12):
-            if abs(value) <= FINE:
+            if abs(value) <= tolerance:
                 return x
             move = min(max(-value / slope, -step), step)
             far = min(max(x + move, limits[0]), limits[1])
@@ -281,7 +307,7 @@ def _increasing_root(function, start, limits, step, slope=1.0):
     else:
         start = 0.0
     limit = limits[1] if function(start) < 0.0 else limits[0]
-    return first_root(function, start, limit, step=step, tolerance=FINE)[0]
+    return first_root(function, start, limit, step=step, tolerance=tolerance)[0]
 
 
 def _lowest(excess, seen, alpha):
