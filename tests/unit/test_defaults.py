@@ -176,7 +176,7 @@ DEFAULTS = [
         stabilities.density,
         BINARY | {"constraint": Margin(0.0), "overlap": None, "replicas": None},
     ),
-    (teacher_student.curve, AROUND | {"activation": Perceptron()}),
+    (teacher_student.curve, AROUND | {"activation": Perceptron(), "progress": False}),
     (teacher_student.dense_threshold, {"activation": Perceptron(), "margin": 0.0}),
     (teacher_student.local_entropy, AROUND | {"activation": Perceptron()}),
     (teacher_student.max_margin, {"activation": Perceptron()}),

@@ -24,6 +24,7 @@ from wfmlib.theory import (
     large_deviation,
     typical,
 )
+from wfmlib.theory.dense_stabilities import at_many
 from wfmlib.theory.replica_symmetric import last_load
 from wfmlib.theory.stabilities import cumulative, density
 
@@ -366,6 +367,40 @@ def test_dense_regions_by_the_literal_formula(case):
     expected = [dense_literal(case, one) for one in stability]
     # E5 is evaluated at a maximum located to 1e-8, with a slope by differences
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", DENSE, ids=str)
+@pytest.mark.parametrize("function", [density, cumulative])
+def test_many_stabilities_are_those_one_by_one(case, function):
+    alpha, kappa, axes = dense_axes(case)
+    where = kappa + axes["activation"].scale * np.linspace(-0.5, 4.0, 181)
+    some = where[::36]  # six: not worth a polynomial
+    found = function(where, alpha, constraint=Margin(kappa), **axes)
+    one_by_one = function(some, alpha, constraint=Margin(kappa), **axes)
+    assert found[::36] == pytest.approx(one_by_one, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    ("rate", "most"),
+    [(1.0, 200), (30.0, 4000)],  # at the second the density underflows half-way
+)
+def test_many_stabilities_take_few_evaluations(rate, most):
+    """Of the stabilities ``|x| / rate`` above a margin of 0.5, x normal."""
+    asked = []
+
+    def kernel(places):
+        beyond = rate * (places - 0.5)
+        asked.append(len(places))
+        inside = beyond > 0.0
+        share = np.where(inside, special.erf(beyond / math.sqrt(2.0)), 0.0)
+        return np.where(inside, 2.0 * rate * stats.norm.pdf(beyond), 0.0), share
+
+    rng = np.random.default_rng(0)
+    places = np.concatenate([rng.uniform(0.0, 3.0, 5000), [0.5, 0.5 + 1e-9, 99.0], [0.7] * 500])
+    found = at_many(kernel, places, 0.5)
+    assert sum(asked) < most
+    for values, expected in zip(found, kernel(places), strict=True):
+        assert values == pytest.approx(expected, rel=2e-11, abs=0.0)
 
 
 @pytest.mark.parametrize("case", DENSE, ids=str)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from wfmlib import gaussian, learning, patterns
+from wfmlib import gaussian, learning, patterns, solvers
 from wfmlib.theory import Binary, Margin, Perceptron, ReLU, Sign, franz_parisi, teacher_student
 from wfmlib.theory.teacher_student import _Planted
 
@@ -139,3 +139,11 @@ def test_bad_input_is_named():
         teacher_student.local_entropy(0.7, 0.5)
     with pytest.raises(TypeError, match="reference must be"):
         teacher_student.curve([0.1], 0.5, reference=0.0)
+
+
+def test_a_bar_where_it_is_asked_for(monkeypatch, capsys):
+    monkeypatch.setattr(solvers, "PATIENCE", 0.0)
+    teacher_student.curve([0.2, 0.1], 0.5, progress=True)
+    assert "2/2" in capsys.readouterr().err
+    teacher_student.curve([0.2, 0.1], 0.5)
+    assert capsys.readouterr().err == ""

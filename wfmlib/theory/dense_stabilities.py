@@ -21,6 +21,57 @@ from wfmlib.theory.many_replicas import most_tilted
 
 LIMIT = 9.0
 FAR = 60.0  # standard deviations beyond the margin: the density underflows there
+NODES = 48  # of a panel on which density and share are interpolated
+SMOOTH = 1e-11  # the last coefficients of a polynomial that will do
+
+
+def at_many(kernel, stabilities, kappa):
+    """Return density and share at many stabilities, from few: above the margin both are analytic.
+
+    Chebyshev polynomials for ``ln density`` and ``share / (stability - kappa)``, on panels that
+    are halved until the last coefficients vanish. Where panels get too short for that to pay, or
+    the density underflows, each stability is computed.
+
+    Parameters
+    ----------
+    kernel : callable
+        `infinite` or `finite` with all but the first argument given.
+    stabilities : ndarray, shape (n,)
+    kappa : float
+
+    Returns
+    -------
+    density, share : ndarray, shape (n,)
+        Relative errors beside those of the kernel: 1e-11.
+    """
+    beyond = stabilities - kappa
+    inside = (beyond > 0.0) & (beyond <= FAR)
+    if np.count_nonzero(inside) <= 2 * NODES:
+        return kernel(stabilities)
+    density, share = np.zeros(len(beyond)), (beyond > FAR).astype(float)
+    top = np.max(beyond[inside])
+    panels = [(0.0, top)]
+
+    def rows(t):
+        at = middle + half * t
+        here, below = kernel(kappa + at)
+        here = np.where(here > 0.0, here, math.nan)  # underflow is not smooth
+        return np.stack((np.log(here), below / at), axis=1)
+
+    while panels:
+        low, high = panels.pop()
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        some = inside & (beyond > low) & (beyond <= high)
+        if np.count_nonzero(some) <= 2 * NODES or half < 1e-3 * top:
+            density[some], share[some] = kernel(stabilities[some])
+            continue
+        found = np.polynomial.chebyshev.chebinterpolate(rows, NODES - 1)
+        if not np.all(np.abs(found[-4:]) < SMOOTH):  # or not finite
+            panels += [(low, middle), (middle, high)]
+            continue
+        logarithm, rate = np.polynomial.chebyshev.chebval((beyond[some] - middle) / half, found)
+        density[some], share[some] = np.exp(logarithm), np.minimum(rate * beyond[some], 1.0)
+    return density, share
 
 
 @njit(cache=True, nogil=True)

@@ -25,7 +25,7 @@ from wfmlib.theory import dense_stabilities, large_deviation, typical
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import ACTIVATIONS, checked
 from wfmlib.theory.constraints import Margin
-from wfmlib.theory.dense_stabilities import FAR, ratios
+from wfmlib.theory.dense_stabilities import FAR, at_many, ratios
 from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.weights import Binary
 
@@ -203,13 +203,13 @@ def _dense_sweep(stabilities, alpha, axes, overlap, replicas):
             message = "the spread of the replicas is infinite, and so are the stabilities"
             raise NotConverged(Report(False, math.inf, 0, message))
         spread = within.slope * point.spread
-        return dense_stabilities.infinite(places, kappa, within.c, spread, within.complement, rule)
+        given = kappa, within.c, spread, within.complement, rule
+        return at_many(lambda some: dense_stabilities.infinite(some, *given), places, kappa)
     difference = point.spread / point.replicas
     between = activation._effective(point.q0, 1.0 - point.overlap + difference)
     gap = between.complement - within.complement
-    return dense_stabilities.finite(
-        places, kappa, between.c, gap, within.complement, point.replicas, rule
-    )
+    given = kappa, between.c, gap, within.complement, point.replicas, rule
+    return at_many(lambda some: dense_stabilities.finite(some, *given), places, kappa)
 
 
 def _shaped(values, stabilities):

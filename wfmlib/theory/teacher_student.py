@@ -296,7 +296,15 @@ def max_margin(alpha, activation=Perceptron()):
 # ------------------------------------------------------------------------------------------------
 
 
-def curve(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
+def curve(
+    distance,
+    alpha,
+    *,
+    activation=Perceptron(),
+    reference=Margin(0.0),
+    margin=0.0,
+    progress=False,
+):
     """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
 
     The teacher is a typical solution, so that this is the Franz-Parisi potential of Bayes-optimal
@@ -314,6 +322,8 @@ def curve(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), ma
         With which the teacher labels its patterns.
     margin : float
         Of the counted solutions.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
 
     Returns
     -------
@@ -324,7 +334,7 @@ def curve(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), ma
     TypeError, ValueError
         As `franz_parisi.curve`.
     """
-    return along(distance, _teacher(alpha, activation, reference, margin))
+    return along(distance, _teacher(alpha, activation, reference, margin), progress)
 
 
 def local_entropy(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
