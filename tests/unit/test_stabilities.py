@@ -382,7 +382,7 @@ def test_many_stabilities_are_those_one_by_one(case, function):
 
 @pytest.mark.parametrize(
     ("rate", "most"),
-    [(1.0, 200), (30.0, 4000)],  # at the second the density underflows half-way
+    [(1.0, 200), (30.0, 5000)],  # at the second the density underflows half-way
 )
 def test_many_stabilities_take_few_evaluations(rate, most):
     """Of the stabilities ``|x| / rate`` above a margin of 0.5, x normal."""
@@ -400,7 +400,7 @@ def test_many_stabilities_take_few_evaluations(rate, most):
     found = at_many(kernel, places, 0.5)
     assert sum(asked) < most
     for values, expected in zip(found, kernel(places), strict=True):
-        assert values == pytest.approx(expected, rel=2e-11, abs=0.0)
+        assert values == pytest.approx(expected, rel=1e-10, abs=0.0)
 
 
 @pytest.mark.parametrize("case", DENSE, ids=str)
