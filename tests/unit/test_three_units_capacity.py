@@ -149,3 +149,7 @@ def test_a_second_step_lowers_it_a_little():
 def test_what_is_not_offered(wrong):
     with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
         finite_committee.rsb_capacity(**wrong)
+
+
+def test_one_step_is_solved_once():
+    assert one_step(SYMMETRIC) is one_step(SYMMETRIC)

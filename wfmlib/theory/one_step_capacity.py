@@ -24,6 +24,8 @@ from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.replica_symmetric import last_load
 from wfmlib.theory.weights import Spherical
 
+# Of the search that comes near the minimum; the second one where the first does not lead there.
+PRECISIONS = {"xatol": 1e-2, "fatol": 1e-8}, {"xatol": 1e-5, "fatol": 1e-16}
 TOLERANCE = 1e-8  # relative, of the saddle-point equations; the load errs by the square of that
 
 
@@ -107,16 +109,19 @@ def smallest(group, symmetric, trials):
     start = min(itertools.product(*trials), key=lambda x: loads(x)[0])
     if loads(start)[0] > symmetric:
         return Limit(symmetric, 1.0, 0.0)
-    near = scipy.optimize.minimize(
-        lambda x: math.log(loads(x)[0] / symmetric),
-        start,
-        method="Nelder-Mead",
-        options={"xatol": 1e-5, "fatol": 1e-16},
-    ).x
-    found = scipy.optimize.root(residuals, near, options={"xtol": 1e-13})
-    residual = float(np.max(np.abs(found.fun)))
-    place = found.x
-    if residual > TOLERANCE or np.max(np.abs(place - near)) > 0.1:
+    near = start
+    for precision in PRECISIONS:
+        near = scipy.optimize.minimize(
+            lambda x: math.log(loads(x)[0] / symmetric),
+            near,
+            method="Nelder-Mead",
+            options=precision,
+        ).x
+        found = scipy.optimize.root(residuals, near, options={"xtol": 1e-13})
+        residual, place = float(np.max(np.abs(found.fun))), found.x
+        if residual <= TOLERANCE and np.max(np.abs(place - near)) <= 0.1:
+            break
+    else:
         if loads(near)[0] < symmetric * (1.0 - 1e-9):
             message = f"no minimum found: residual {residual:.3g}, tolerance {TOLERANCE:g}"
             raise NotConverged(Report(False, residual, found.nfev, message), place)

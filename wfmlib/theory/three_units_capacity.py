@@ -32,6 +32,7 @@ FINE = 0.2  # and where groups are broken up once more
 TRIALS = np.arange(0.0, 4.1), np.arange(-2.0, 2.1)  # ln[r (1 - q0)], logit q0
 
 
+@cache
 def one_step(symmetric):
     """Return the `Limit` of one step of symmetry breaking; `symmetric` is the load without."""
     return smallest(averages, symmetric, TRIALS)
