@@ -2,7 +2,8 @@
 
 A solver that does not reach its tolerance raises `NotConverged`, which carries the report and the
 last state; a sweep may ask for NaN and a flag instead. No solver here returns a wrong number in
-silence.
+silence: whether something has converged is computed from what is left of its equations, in
+`accepted`, and what is counted stays below its bound, in `bounded`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,20 @@ from tqdm.auto import tqdm
 
 from wfmlib import _validate
 
-__all__ = ["NotConverged", "Report", "continuation", "first_root", "fixed_point"]
+__all__ = [
+    "NoZero",
+    "NotConverged",
+    "Report",
+    "accepted",
+    "bounded",
+    "continuation",
+    "first_root",
+    "fixed_point",
+]
 
 PATIENCE = 2.0  # seconds without a bar
+ACCURACY = 1e-6  # of a function at its zero: at a jump or a pole its sign changes too
+EXCESS = 1e-8  # by which rounding may lift an entropy above its bound
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,71 @@ class NotConverged(RuntimeError):
         return type(self), (self.report, self.state)
 
 
-def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
+class NoZero(NotConverged):
+    """A function keeps its sign where a zero was looked for: there is none, or two as one."""
+
+
+def accepted(residual, tolerance, iterations, message, state=None):
+    """Return the report of a state, if what is left of its equations is within the tolerance.
+
+    Whoever claims to have converged says so through this function.
+
+    Parameters
+    ----------
+    residual, tolerance : float
+        What is left, 0 for a closed form, and how much of it is accepted.
+    iterations : int
+    message : str
+        How the solver ended, if it is accepted.
+    state : object
+        For the exception.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    NotConverged
+        If the residual exceeds the tolerance, or is NaN.
+    """
+    residual = float(residual)
+    converged = residual <= tolerance  # NaN is not
+    if not converged:
+        message = f"{message}, but the residual is {residual:.3g}, above {tolerance:.3g}"
+        raise NotConverged(Report(False, residual, iterations, message), state)
+    return Report(converged, residual, iterations, message)
+
+
+def bounded(name, value, bound, report=None):
+    """Return an entropy, if it does not exceed its bound by more than rounding.
+
+    Parameters
+    ----------
+    name : str
+        Of the entropy, for the message.
+    value, bound : float
+    report : Report, optional
+        Of the state that it belongs to.
+
+    Returns
+    -------
+    float
+        `value`.
+
+    Raises
+    ------
+    NotConverged
+        If the value exceeds the bound by more than 1e-8, or is NaN: the state describes nothing.
+    """
+    if value <= bound + EXCESS:
+        return value
+    message = f"the {name} found, {value:.10g}, exceeds its bound, {bound:.10g}"
+    iterations = 0 if report is None else report.iterations
+    raise NotConverged(Report(False, float(value - bound), iterations, message))
+
+
+def first_root(function, start, limit, *, step=1.0, tolerance=1e-14, accuracy=ACCURACY):
     """Find the zero of a scalar function that is met first on the way from `start` to `limit`.
 
     The walk leaves `start` by `step` and lengthens its stride by half each time; the first change
@@ -85,6 +161,9 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
         Length of the first stride, positive.
     tolerance : float
         Absolute error allowed in the zero, positive.
+    accuracy : float
+        Largest absolute value of the function that is accepted at the zero, positive: at a jump
+        or a pole its sign changes too.
 
     Returns
     -------
@@ -94,8 +173,11 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
 
     Raises
     ------
+    NoZero
+        Where the function keeps its sign all the way; `state` is `limit`.
     NotConverged
-        Where the function keeps its sign all the way (`state` is `limit`), or is NaN.
+        Where the function is NaN, or divides by zero or overflows, or where its sign changes
+        without a zero.
     TypeError, ValueError
         If an argument is of the wrong kind, not finite or out of range; the message names it.
     """
@@ -103,11 +185,15 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
     start, limit = _validate.real("start", start), _validate.real("limit", limit)
     step = _validate.real("step", step, 0.0, low_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
+    accuracy = _validate.real("accuracy", accuracy, 0.0, low_open=True)
     seen = {}
 
     def remember(x):
         if x not in seen:  # Brent's method asks for the two ends again
-            seen[x] = float(function(x))
+            try:
+                seen[x] = float(function(x))
+            except ArithmeticError:  # outside of what can be resolved
+                seen[x] = math.nan
         return seen[x]
 
     def within(x):
@@ -125,15 +211,17 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14):
         other = remember(far)
         if other <= 0.0 <= side or side <= 0.0 <= other:  # a product might underflow
             break
-        if far == limit or math.isnan(other):
+        if math.isnan(other) or math.isnan(side):
+            within(far if math.isnan(other) else near)
+        if far == limit:
             message = f"no change of sign from {start:.6g} to {far:.6g}"
-            raise NotConverged(Report(False, abs(other), len(seen), message), far)
+            raise NoZero(Report(False, abs(other), len(seen), message), far)
         near, side, stride = far, other, 1.5 * stride
     else:
-        return near, Report(True, 0.0, len(seen), "the start is a root")
+        return near, accepted(0.0, accuracy, len(seen), "the start is a root")
     root = scipy.optimize.brentq(within, near, far, xtol=tolerance, rtol=8.9e-16)
-    residual = abs(remember(root))
-    return root, Report(True, residual, len(seen), f"root within {tolerance:g}")
+    residual = abs(within(root))
+    return root, accepted(residual, accuracy, len(seen), f"root within {tolerance:g}", root)
 
 
 def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5):
@@ -183,7 +271,10 @@ def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5
     states, residuals = [], []
     stride, best, best_state = 1.0, np.inf, state
     for iteration in range(1, max_iterations + 1):
-        image = np.asarray(mapping(state), dtype=float)
+        try:
+            image = np.asarray(mapping(state), dtype=float)
+        except ArithmeticError:  # outside of its domain
+            image = np.full_like(state, np.nan)
         if image.shape != state.shape:
             raise ValueError(f"mapping must return shape {state.shape}, got shape {image.shape}")
         residual = image - state
@@ -192,7 +283,8 @@ def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5
             if size < best:
                 best, best_state = size, state
             if size <= tolerance:
-                return state, Report(True, size, iteration, f"fixed point within {tolerance:g}")
+                message = f"fixed point within {tolerance:g}"
+                return state, accepted(size, tolerance, iteration, message)
             states = [*states[-memory:], state] if memory else [state]
             residuals = [*residuals[-memory:], residual] if memory else [residual]
             stride = 1.0
@@ -223,8 +315,8 @@ def continuation(solve, values, start, *, failed="raise", progress=False):
     start : object
         What `solve` is given at the first value.
     failed : {"raise", "nan"}
-        What to do where `solve` raises `NotConverged`, or a ValueError as the value is out of
-        range: let it pass, or leave NaN there and go on from the last good state.
+        What to do where `solve` raises `NotConverged`, a ValueError as the value is out of range,
+        or an ArithmeticError: let it pass, or leave NaN there and go on from the last good state.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -252,7 +344,7 @@ def continuation(solve, values, start, *, failed="raise", progress=False):
             start = solve(value, start)
             states.append(np.asarray(start, dtype=float))
             errors.append(None)
-        except (NotConverged, ValueError) as error:
+        except (NotConverged, ValueError, ArithmeticError) as error:
             if failed == "raise":
                 raise
             states.append(None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from types import SimpleNamespace
 
 import mpmath as mp
 import numpy as np
@@ -11,7 +13,7 @@ from scipy import integrate, optimize, special
 
 from tests import naive_cross_entropy, naive_franz_parisi
 from wfmlib import learning, patterns
-from wfmlib.solvers import NotConverged
+from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory import (
     Binary,
     CrossEntropy,
@@ -464,6 +466,37 @@ def test_lines_are_infinite_while_all_solutions_have_no_energy():
     assert typical.solve(0.9, constraint=CrossEntropy(math.inf, above)).entropy == pytest.approx(
         0.0, abs=1e-9
     )
+
+
+@pytest.mark.parametrize(("gamma", "beta"), [(0.01, 1e200), (0.01, 1e23)])
+def test_fields_narrower_than_their_rounding_are_refused(gamma, beta):
+    with pytest.raises(NotConverged):
+        typical.solve(1.0, constraint=CrossEntropy(gamma, beta))
+
+
+def test_a_line_at_a_tiny_load_is_found_past_what_cannot_be_resolved():
+    """The search looks at betas that are far too cold, and a secant at two equal loads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        beta = cross_entropy.working_beta(1.5e-5, 1.0, activation=ReLU())
+        lost = cross_entropy.instability_beta(1e-4, 1.0)
+    point = typical.solve(1.5e-5, activation=ReLU(), constraint=CrossEntropy(1.0, beta))
+    assert point.entropy > 0.0
+    assert point.replicon == pytest.approx(1.0, abs=1e-9)
+    assert typical.solve(1e-4, constraint=CrossEntropy(1.0, lost)).replicon == pytest.approx(1.0)
+
+
+def test_a_jump_is_not_where_a_line_ends(monkeypatch):
+    """The entropy positive up to where it is lost in rounding does not vanish there."""
+
+    def entropy(alpha, axes, q_hat, report=None):
+        if axes[2].beta > 50.0:
+            raise NotConverged(Report(False, math.inf, 1, "too cold"), q_hat)
+        return SimpleNamespace(entropy=0.5, q_hat=q_hat)
+
+    monkeypatch.setattr(typical, "thermal_point", entropy)
+    with pytest.raises(NotConverged, match="residual"):
+        cross_entropy.zero_entropy_beta(0.4, 1.0)
 
 
 def test_lines_over_arrays():

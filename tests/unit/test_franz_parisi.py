@@ -270,6 +270,23 @@ def test_curve_agrees_with_single_points():
             assert getattr(curve, name)[place] == pytest.approx(getattr(point, name), abs=1e-8)
 
 
+def test_loads_too_small_to_be_felt():
+    assert franz_parisi.distance_of_maximum(1e-200) == 0.5
+
+
+def test_a_local_entropy_above_the_bound_is_refused(monkeypatch):
+    """Whatever the equations say: there are not more solutions than configurations."""
+    monkeypatch.setattr(Constrained, "local_entropy", property(lambda self: self.bound + 1e-6))
+    with pytest.raises(solvers.NotConverged, match=r"local entropy found, .* exceeds its bound"):
+        franz_parisi.solve(0.1, 0.5)
+    with pytest.raises(solvers.NotConverged, match="exceeds its bound"):
+        franz_parisi.local_entropy(0.1, 0.5)
+    found = franz_parisi.curve([0.1, 0.2], 0.5)
+    assert not np.any(found.converged)
+    assert np.all(np.isnan(found.local_entropy))
+    assert all("exceeds its bound" in why for why in found.reason)
+
+
 def test_equal_margins_branch_ends():
     """Negative close to the reference, unstable below some distance, then nothing."""
     distances = np.geomspace(1e-5, 0.3, 40)

@@ -485,6 +485,11 @@ def test_close_overlaps_at_small_loads_are_free():
         ({"overlap": 0.0}, ValueError, "overlap must be finite and >= 1e-09 and < 1, got 0.0"),
         ({"overlap": 1.0}, ValueError, "overlap must be finite and >= 1e-09 and < 1, got 1.0"),
         ({"overlap": "1"}, TypeError, "overlap must be a real number"),
+        (
+            {"overlap": 1 - 1e-7, "activation": SignCommittee()},
+            ValueError,
+            "overlap must be finite and >= 1e-09 and <= 0.999999, got 0.9999999",
+        ),
         ({"alpha": -1.0}, ValueError, "alpha must be finite and >= 0, got -1.0"),
         ({"replicas": 0.5}, ValueError, "replicas, if not infinite, must be finite and >= 1"),
         ({"replicas": -math.inf}, ValueError, "replicas"),
@@ -497,6 +502,47 @@ def test_close_overlaps_at_small_loads_are_free():
 def test_what_is_wrong_is_named(chosen, error, message):
     with pytest.raises(error, match=message):
         solve(**({"overlap": 0.9, "alpha": 1.0} | chosen))
+
+
+@pytest.mark.parametrize(
+    ("overlap", "alpha", "weights", "unit", "y"),
+    [
+        (0.3, 0.7, Binary(), ReLU(), 1e5),
+        (2e-6, 0.3, Spherical(), Sign(), 2.0),
+        (0.005, 0.7, Binary(), Perceptron(), 1e5),
+        (1e-9, 0.83, Binary(), ReLU(), 1.0),
+        (0.1, 0.7, Spherical(), ReLU(), math.inf),
+    ],
+)
+def test_below_the_replica_symmetric_overlap_nothing_is_found(overlap, alpha, weights, unit, y):
+    """Where averages lose their digits load jumps: a change of sign there is no saddle point."""
+    low, _ = large_deviation.overlap_range(alpha, weights=weights, activation=unit)
+    assert overlap < low
+    with pytest.raises(NotConverged, match="must be above the replica-symmetric overlap"):
+        solve(overlap, alpha, weights=weights, activation=unit, replicas=y)
+    here = solve(low * (1 + 1e-3), alpha, weights=weights, activation=unit, replicas=y)
+    assert here.report.residual < 1e-8
+
+
+def test_a_saddle_point_is_judged_by_its_residual(monkeypatch):
+    """A place that is none, from whatever search, is refused."""
+    monkeypatch.setattr(real_replicas, "_single", lambda excess, *_: 0.7 + 0 * excess(0.7))
+    with pytest.raises(NotConverged, match="residual"):
+        solve(0.9, 1.0)
+
+
+def test_a_curve_goes_on_past_overlaps_without_a_saddle_point():
+    found = curve([0.005, 0.2, 0.6], 0.7, weights=Binary(), activation=Perceptron(), replicas=1e5)
+    np.testing.assert_array_equal(found.converged, [False, False, True])
+    assert all("must be above" in why for why in found.reason[:2])
+    with pytest.raises(NotConverged, match="must be above"):
+        large_deviation.zero_complexity_replicas(1e-9, 0.83, weights=Binary(), activation=ReLU())
+
+
+def test_a_local_entropy_above_zero_is_refused(monkeypatch):
+    monkeypatch.setattr(Infinite, "entropy", lambda self, alpha: 5.0)
+    with pytest.raises(NotConverged, match=r"local entropy found, .* exceeds its bound"):
+        solve(0.9, 1.0)
 
 
 def test_a_threshold_needs_replicas_that_feel_one_another():

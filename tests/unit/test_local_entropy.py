@@ -7,6 +7,7 @@ import pytest
 
 from wfmlib import landscape, networks, patterns
 from wfmlib.learning import NotSettled, all_weights, belief_propagation, focusing_bp
+from wfmlib.solvers import NotConverged
 from wfmlib.theory import Binary, Spherical, franz_parisi
 
 CURVE = [0.3, 1.0, 3.0, 10.0, 50.0]
@@ -184,6 +185,26 @@ def test_entropies_that_cannot_be_are_flagged():
     assert np.all(curve.residual <= 1e-6)
     assert not np.any(curve.converged)
     assert np.all(np.isnan(curve.local_entropy))
+
+
+@pytest.mark.parametrize(("seed", "P"), [(2, 10), (4, 10), (6, 3)])
+def test_more_solutions_than_weights_are_flagged(seed, P):
+    """Around weights that are no solution messages may settle on what cannot be.
+
+    At the strongest pull on 0.14 to 0.35 more, per weight, than there are.
+    """
+    weights = np.random.default_rng(seed).choice([-1, 1], (3, 67))
+    xi, sigma = patterns.random(P, weights.size, seed)
+    with pytest.warns(NotSettled, match="what no solutions can be"):
+        curve = landscape.local_entropy(weights, xi, sigma, couplings=[0.3, 1.0, 3.0])
+    np.testing.assert_array_equal(curve.converged, [True, True, False])
+    np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
+    assert np.all(curve.residual <= 1e-6)
+    assert np.all(curve.excess[:2] <= 0.0)
+    with pytest.raises(NotConverged, match="settled on no set of solutions"):
+        belief_propagation(
+            xi, sigma, units=3, reference=weights, coupling=3.0, max_sweeps=500, seed=0
+        )
 
 
 def test_the_default_couplings_and_a_seed():

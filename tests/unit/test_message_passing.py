@@ -190,6 +190,29 @@ def test_first_step_of_state_evolution():
     assert np.all(state_evolution(0.0, 3) == 0.0)
 
 
+@pytest.mark.parametrize(
+    ("weights", "alpha"), [(Binary(), 5.0), (Spherical(), 20.0), (Binary(), 1e300)]
+)
+def test_state_evolution_says_where_the_overlap_reaches_one(weights, alpha):
+    with pytest.raises(NotConverged, match="the overlap reaches 1 in sweep") as failure:
+        state_evolution(alpha, 500, weights=weights)
+    before = failure.value.state
+    assert len(before) == failure.value.report.iterations - 1
+    assert np.all((before > 0.0) & (before <= 1.0))
+    assert np.all(np.diff(before) >= 0.0)
+    if len(before):
+        np.testing.assert_array_equal(state_evolution(alpha, len(before), weights=weights), before)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_messages_that_settle_on_more_than_all_weights_are_refused(seed):
+    """One weight, contradictory patterns: the fixed point has an entropy of order 1e7."""
+    rng = np.random.default_rng(seed)
+    xi, sigma = rng.choice([-1, 1], (8, 1)), rng.choice([-1, 1], 8)
+    with pytest.raises(NotConverged, match="settled on no set of solutions"):
+        approximate_message_passing(xi, sigma, weights=Spherical())
+
+
 @BOTH
 def test_sweeps_follow_state_evolution(weights):
     N, alpha, margin, samples = 2001, 0.6, 0.1, 16

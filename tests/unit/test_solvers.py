@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from wfmlib.solvers import NotConverged, Report, continuation, first_root, fixed_point
+import wfmlib
+from wfmlib.solvers import (
+    NotConverged,
+    NoZero,
+    Report,
+    accepted,
+    bounded,
+    continuation,
+    first_root,
+    fixed_point,
+)
 
 # ------------------------------------------------------------------------------------------------
 # A scalar root
@@ -44,7 +56,7 @@ def test_a_zero_at_the_start_or_at_the_limit_is_a_root():
 
 
 def test_without_a_change_of_sign_first_root_says_so():
-    with pytest.raises(NotConverged, match="no change of sign from 0 to 5") as failure:
+    with pytest.raises(NoZero, match="no change of sign from 0 to 5") as failure:
         first_root(lambda x: x**2 + 1.0, 0.0, 5.0)
     assert failure.value.state == 5.0
     assert failure.value.residual == 26.0
@@ -52,8 +64,41 @@ def test_without_a_change_of_sign_first_root_says_so():
 
 
 def test_first_root_does_not_walk_on_over_nan():
-    with pytest.raises(NotConverged):
+    with pytest.raises(NotConverged) as failure:
         first_root(lambda x: math.nan if x > 2.0 else -1.0, 0.0, 5.0)
+    assert not isinstance(failure.value, NoZero)  # who knows what is beyond
+
+
+@pytest.mark.parametrize(
+    "jump",
+    [
+        lambda x: math.copysign(1.0, x - 1.2),
+        lambda x: 1.0 / (x - 1.2),
+        lambda x: math.copysign(1e-5, x - 1.2) + x - 1.2,
+    ],
+    ids=["jump", "pole", "small jump"],
+)
+def test_a_change_of_sign_without_a_zero_is_no_root(jump):
+    with pytest.raises(NotConverged, match="residual") as failure:
+        first_root(jump, 0.0, 5.0)
+    assert not isinstance(failure.value, NoZero)
+    assert failure.value.state == pytest.approx(1.2, abs=1e-9)
+    assert failure.value.residual > 1e-6
+    assert not failure.value.report.converged
+
+
+def test_the_accuracy_of_a_root_is_the_callers():
+    def stepped(x):
+        return x - 1.2 + math.copysign(1e-5, x - 1.2)
+
+    root, report = first_root(stepped, 0.0, 5.0, accuracy=1e-4)
+    assert root == pytest.approx(1.2, abs=1e-9)
+    assert report.residual == pytest.approx(1e-5, rel=1e-6)
+
+
+def test_a_function_that_divides_by_zero_has_no_value_there():
+    with pytest.raises(NotConverged, match="NaN at 1"):
+        first_root(lambda x: 1.0 / (x - 1.0), 0.0, 5.0)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -99,6 +144,11 @@ def test_a_map_undefined_at_its_start_is_refused():
     assert failure.value.residual == math.inf
 
 
+def test_a_map_that_overflows_is_outside_of_its_domain():
+    state, _ = fixed_point(lambda x: np.array([math.exp(-math.exp(float(x[0]) ** 2))]), [5.0])
+    assert state[0] == pytest.approx(math.exp(-math.exp(state[0] ** 2)), abs=1e-11)
+
+
 def test_running_out_of_iterations_carries_the_best_state():
     with pytest.raises(NotConverged, match="after 3 iterations") as failure:
         fixed_point(np.cos, [10.0], max_iterations=3)
@@ -113,6 +163,42 @@ def test_a_failure_survives_the_way_between_processes():
     assert (copy.report, copy.state, copy.residual) == (failure.report, 1.5, 0.5)
     assert str(copy) == "words"
     assert isinstance(copy, RuntimeError)
+
+
+# ------------------------------------------------------------------------------------------------
+# What may be called converged
+# ------------------------------------------------------------------------------------------------
+
+
+def test_converged_is_computed_from_the_residual():
+    assert accepted(0.5, 0.5, 3, "words") == Report(True, 0.5, 3, "words")
+    for residual in 0.6, math.nan, math.inf:
+        with pytest.raises(NotConverged, match="words, but the residual is") as failure:
+            accepted(residual, 0.5, 3, "words", state=7.0)
+        assert not failure.value.report.converged
+        assert failure.value.state == 7.0
+
+
+def test_entropies_stay_below_their_bound():
+    assert bounded("entropy", 1.0 + 1e-9, 1.0) == 1.0 + 1e-9
+    for value in 1.0 + 1e-7, math.nan:
+        with pytest.raises(NotConverged, match=r"the entropy found, .* exceeds its bound, 1"):
+            bounded("entropy", value, 1.0)
+
+
+def test_nobody_else_says_that_something_has_converged():
+    """A report that converged comes from `accepted`: it is never written down."""
+    root = Path(wfmlib.__file__).parent
+    said = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            flags = [key.value for key in node.keywords if key.arg == "converged"]
+            flags += node.args[:1] if name == "Report" else []
+            said += [path.name for one in flags if getattr(one, "value", None) is True]
+    assert not said
 
 
 # ------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Students of a binary teacher: literature, exact enumeration, Nishimori's identity, bad input."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -126,6 +127,14 @@ def test_generalisation_error_of_two_perceptrons():
     expected = teacher_student.generalisation_error(overlap)
     assert share == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 400_000))
     assert teacher_student.generalisation_error([1.0, 0.0]).tolist() == [0.0, 0.5]
+
+
+def test_far_above_perfect_learning_the_teacher_is_left_alone():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned = teacher_student.solve(100.0, constraint=Margin(4.0))
+    assert (learned.q, learned.entropy, learned.generalisation_error) == (1.0, 0.0, 0.0)
+    assert "the teacher alone" in learned.report.message
 
 
 def test_bad_input_is_named():

@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import xarray
-from scipy import special
 from scipy.interpolate import CubicSpline
 from tqdm.auto import tqdm
 
@@ -15,10 +14,12 @@ from wfmlib import _validate
 from wfmlib.learning.belief_propagation import (
     PATIENCE,
     checked_reference,
+    entropy_of_all,
     iterate,
     on_sphere,
     plausible,
     prepare,
+    too_many,
 )
 from wfmlib.learning.protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
@@ -76,9 +77,10 @@ def local_entropy(
     xarray.Dataset
         Over `coupling`, from the weakest: `distance` (``(1 - overlap) / 2``), `local_entropy`
         (nats per weight), `excess` (local entropy minus that of all weights at this distance),
-        `converged`, `sweeps`, `residual`. Where messages have not settled, or were not numbers,
-        `converged` is False and distance and entropies are NaN; a warning, `learning.NotSettled`,
-        says so.
+        `converged`, `sweeps`, `residual`. Where messages have not settled, or were not numbers, or
+        settled on more solutions than there are weights (a residual within the tolerance: so it
+        may be around weights that are no solution), `converged` is False and distance and
+        entropies are NaN; a warning, `learning.NotSettled`, says so.
 
     Raises
     ------
@@ -113,8 +115,9 @@ def local_entropy(
     ]
     if not all(converged for _, _, converged, *_ in rows):
         warnings.warn(
-            "local_entropy stopped before its messages settled at some couplings: NaN there, and "
-            "`converged` is False. Try damping=0.5 or more max_sweeps.",
+            "local_entropy stopped before its messages settled at some couplings, or they settled "
+            "on what no solutions can be: NaN there, and `converged` is False. Try damping=0.5 or "
+            "more max_sweeps; around weights that are no solution neither may help.",
             NotSettled,
             stacklevel=2,
         )
@@ -146,22 +149,16 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
         return math.nan, math.nan, False, error.report.iterations, math.inf
     converged = bool(residuals[-1] <= tolerance)
     distance, entropy = engine.distance(), engine.entropy()
-    if not (converged and plausible(entropy, engine)):
+    possible = plausible(entropy, engine) and not too_many(entropy, engine, tolerance)
+    if not (converged and possible):
         return math.nan, math.nan, False, len(residuals), float(residuals[-1])
     return distance, entropy, True, len(residuals), float(residuals[-1])
-
-
-def _all_weights(distance, kind):
-    """Return the entropy of all weights at a distance [eq-geometric-bound]."""
-    if isinstance(kind, Binary):
-        return special.entr(distance) + special.entr(1.0 - distance)
-    return 0.5 * np.log(4.0 * distance * (1.0 - distance))  # share of the sphere
 
 
 def _dataset(couplings, rows, kind):
     distance, entropy, converged, sweeps, residual = map(np.array, zip(*rows[::-1], strict=True))
     excess = np.full(len(entropy), math.nan)
-    excess[converged] = entropy[converged] - _all_weights(distance[converged], kind)
+    excess[converged] = entropy[converged] - entropy_of_all(distance[converged], kind.discrete)
     unit = {"units": "nats per weight"}
     return xarray.Dataset(
         {

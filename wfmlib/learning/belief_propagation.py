@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 from tqdm.auto import tqdm
 
 from wfmlib import _validate, networks
@@ -147,7 +148,8 @@ def belief_propagation(
     NotConverged
         If a message ceases to be a number, or if the messages settle where no solutions can be:
         with an entropy below -1 or above ln 2 for binary weights, above 0 on the sphere (each by
-        more than 0.05). So ends many a search around a reference that is no solution; small
+        more than 0.05), or above that of all weights at the distance from the reference (by more
+        than 1/N). So ends many a search around a reference that is no solution; small
         instances, of some ten weights, end so now and then, although they have solutions.
 
     Notes
@@ -228,14 +230,15 @@ def report(engine, residuals, tolerance):
     means = engine.means()
     weights = rounded(means, engine)
     entropy, free_entropy = engine.entropy(), engine.free_entropy()
-    if not plausible(entropy, engine):
+    done = bool(residuals[-1] <= tolerance)
+    if not plausible(entropy, engine) or (done and too_many(entropy, engine, tolerance)):
         message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
         raise NotConverged(Report(False, float(residuals[-1]), len(residuals), message), residuals)
     shape = weights.shape
     return BeliefPropagation(
         weights=weights,
         errors=count_errors(weights, engine),
-        converged=bool(residuals[-1] <= tolerance),
+        converged=done,
         epochs=len(residuals),
         history={"residual": residuals},
         entropy=entropy,
@@ -256,6 +259,29 @@ def plausible(entropy, engine):
     """
     low, high = engine.possible
     return low <= entropy <= high  # NaN is not
+
+
+def entropy_of_all(distance, discrete):
+    """Return the entropy of all weights at a distance, of +-1 or as a share of the sphere.
+
+    [eq-geometric-bound].
+    """
+    if discrete:
+        return special.entr(distance) + special.entr(1.0 - distance)
+    return 0.5 * np.log(4.0 * distance * (1.0 - distance))
+
+
+def too_many(entropy, engine, tolerance):
+    """Return whether more solutions are counted near a reference than there are weights.
+
+    Patterns can only take weights away. The Gaussian step of the messages errs by some 1/N,
+    messages that are settled within `tolerance` by about as much.
+    """
+    if not np.any(engine.reference):
+        return False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        most = entropy_of_all(engine.distance(), isinstance(engine, BinaryMessages))
+    return not entropy <= most + 1.0 / engine.reference.size + 10.0 * tolerance  # NaN is too many
 
 
 def rounded(means, engine):

@@ -38,6 +38,8 @@ from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.weights import Binary, Spherical
 
 PATIENCE = 2.0  # seconds without a bar
+SLACK = 0.05  # by which the entropy of a few weights may exceed that of all
+LEAST_COMPLEMENT = 1e-15  # of an overlap that is told from 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,7 +167,8 @@ def approximate_message_passing(
         `messages` and `seed` are given.
     NotConverged
         Where a message is not a finite number, or all variances vanish, as may happen far above
-        capacity; `state` holds the messages before that sweep.
+        capacity; `state` holds the messages before that sweep. Also where messages settle on an
+        entropy above that of all weights by more than 0.05, as two weights with many patterns do.
 
     Notes
     -----
@@ -207,13 +210,19 @@ def approximate_message_passing(
             overlaps.append(_overlap(now.means))
 
     found = _rounded(now.means, weights)
+    entropy, done = _entropy(sweep, weights), residuals[-1] <= tolerance
+    most = (weights.entropy if weights.discrete else 0.0) + SLACK
+    if done and not entropy <= most:
+        message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
+        report = Report(False, residuals[-1], len(residuals), message)
+        raise NotConverged(report, now._asdict())
     return MessagePassing(
         weights=found,
         errors=packed.errors(found, margin, threads=threads),
-        converged=residuals[-1] <= tolerance,
+        converged=done,
         epochs=len(residuals),
         history={"residual": np.array(residuals), "overlap": np.array(overlaps)},
-        entropy=_entropy(sweep, weights),
+        entropy=entropy,
         q=overlaps[-1],
         means=now.means,
         variances=_variances(now.means, weights),
@@ -248,6 +257,9 @@ def state_evolution(alpha, sweeps, *, weights=Binary(), margin=0.0):
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Where the overlap reaches 1, to every digit: at so large a load or margin no saddle point
+        stops it. `state` holds the overlaps before.
 
     Examples
     --------
@@ -263,9 +275,16 @@ def state_evolution(alpha, sweeps, *, weights=Binary(), margin=0.0):
     for sweep in range(sweeps):
         step = ((margin / math.sqrt(q), math.sqrt(V / q)),) if q > 0.0 else ()
         x, weight = gaussian.grid(*step)
-        pull = gaussian.hazard((margin - math.sqrt(q) * x) / math.sqrt(V)) / math.sqrt(V)
-        entropic = weights.entropic(alpha * float(weight @ pull**2))
-        q, V = entropic.q, entropic.complement
+        with np.errstate(over="ignore"):
+            pull = gaussian.hazard((margin - math.sqrt(q) * x) / math.sqrt(V)) / math.sqrt(V)
+            q_hat = alpha * float(weight @ pull**2)
+        if math.isfinite(q_hat):
+            entropic = weights.entropic(q_hat)
+            q, V = entropic.q, entropic.complement
+        if not (math.isfinite(q_hat) and V >= LEAST_COMPLEMENT):
+            message = f"the overlap reaches 1 in sweep {sweep + 1}: alpha = {alpha:g} is too large"
+            report = Report(False, math.inf, sweep + 1, message)
+            raise NotConverged(report, overlaps[:sweep].copy())
         overlaps[sweep] = q
     return overlaps
 

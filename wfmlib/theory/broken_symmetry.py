@@ -125,9 +125,9 @@ class Broken:
         common, spread = self.pattern[:2]
         force = between.slope * common  # none at q0 = 0 for parity machines
         self.load_between = q0_hat / force if force > 0.0 else math.inf
-        self.load_within = self.overlaps.split_hat / (
-            between.slope * spread + (within.slope - between.slope) * (common + spread)
-        )
+        response = between.slope * spread + (within.slope - between.slope) * (common + spread)
+        # none, or less, where groups are too narrow to be told apart
+        self.load_within = self.overlaps.split_hat / response if response > 0.0 else math.inf
 
     def entropy(self, alpha):
         """Free entropy in nats per weight  [eq-1rsb-entropy]."""

@@ -183,7 +183,8 @@ class Constrained:
         if self.reference.planted:
             return p_hat, 0.0
         t0_hat = alpha * self.other.slope * common
-        return p_hat, t0_hat / math.sqrt(p_hat * q_hat) if p_hat > 0.0 else 0.0
+        product = p_hat * q_hat  # may underflow
+        return p_hat, t0_hat / math.sqrt(product) if product > 0.0 else 0.0
 
     @cached_property
     def averages(self):

@@ -303,6 +303,9 @@ def _gibbs(omega, variance, gamma, beta, rule, rows):
             loss += w * value
             if x < 0.0:
                 errors += w
+        if norm == 0.0:  # the field of largest weight is narrower than its own rounding
+            rows[:, i] = math.nan
+            continue
         first /= norm
         moved /= norm
         spread = second / norm - moved * moved  # variance of the field over the prior's

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import checked, checked_load
@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 LARGEST = 1e300  # beta
+ACCURACY = 1e-8  # of the logarithm of the load
 LOG_BETA = (-2.0, math.log(LARGEST))  # where the lines are looked for
 
 
@@ -101,6 +102,8 @@ def zero_entropy_beta(alpha, gamma, *, activation=Perceptron()):
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Where the entropy cannot be resolved before it vanishes: at very small loads.
 
     Source: P1, appendix B3.
 
@@ -127,7 +130,7 @@ def instability_beta(alpha, gamma, *, activation=Perceptron()):
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, NotConverged
         As `zero_entropy_beta`.
 
     Source: P1, appendix B3, with the square of ``1 - tanh^2`` in the place of that of 1 - tanh.
@@ -155,7 +158,7 @@ def working_beta(alpha, gamma, *, activation=Perceptron()):
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, NotConverged
         As `zero_entropy_beta`.
     """
     return _each(lambda point: min(point.entropy, 1.0 - point.replicon), alpha, gamma, activation)
@@ -189,7 +192,7 @@ def _line(quantity, alpha, gamma, activation):
     forward = at(middle) > 0.0
     try:
         root, _ = first_root(at, middle, high if forward else low, step=0.7, tolerance=1e-12)
-    except NotConverged:
+    except NoZero:
         if forward:
             return math.inf
         raise
@@ -206,12 +209,17 @@ def _nearby(alpha, axes, log_beta, known):
         def excess(log_q_hat):
             if not abs(log_q_hat - guess) < 1.0:
                 raise NotConverged(Report(False, math.inf, 0, "away from the guess"), log_q_hat)
-            return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
+            value = math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
+            if values and value == values[-1]:  # no secant
+                raise NotConverged(Report(False, abs(value), 0, "a flat load"), log_q_hat)
+            values.append(value)
+            return value
 
+        values = []
         pair = {"x0": guess, "x1": guess + 0.01, "xtol": 1e-13, "maxiter": 20}
         with contextlib.suppress(NotConverged):
             found = scipy.optimize.root_scalar(excess, method="secant", **pair)
-            if found.converged:
+            if found.converged and abs(excess(found.root)) <= ACCURACY:
                 return found.root
     return math.log(typical.solve(alpha, *axes).q_hat)
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 import scipy
 
 from wfmlib import _validate
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import checked, checked_margin
 from wfmlib.theory.constraints import Margin
@@ -264,7 +264,7 @@ def _margin(quantity, alpha, activation, kappa):
     limit = start - 30.0 if lowest(start)[1] > 0.0 else top
     try:
         root, _ = first_root(lambda x: lowest(x)[1], start, limit, step=0.3, tolerance=1e-9)
-    except NotConverged:
+    except NoZero:
         name = {"local_entropy": "gapless_threshold", "derivative": "dense_threshold"}[quantity]
         raise ValueError(
             f"alpha must be below {name}: above it even the surroundings of solutions of the "

@@ -35,7 +35,7 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.solvers import Report, first_root
+from wfmlib.solvers import Report, accepted, first_root
 from wfmlib.theory import committee_of_three, three_units_capacity
 from wfmlib.theory.weights import Spherical
 
@@ -208,7 +208,7 @@ def solve(alpha, units=3):
     alpha = _validate.real("alpha", alpha, 0.0, 3.9)
     units = _three(units)
     if alpha < 1e-9:
-        report = Report(True, 0.0, 0, "no patterns")
+        report = accepted(0.0, 0.0, 0, "no patterns")
         return SymmetricState(alpha, units, 0.0, Spherical.entropy, 0.0, report)
 
     def excess(logit):

@@ -13,12 +13,13 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory.real_replicas import Finite, Infinite, saddle, unbroken_load
 
 FIRST_LOAD, STRIDE = 0.4, 0.05
 LOGITS, STEP = (0.0, 9.0), 0.4  # of overlaps that are tried
 TOLERANCE = 1e-9  # of slope and complexity
+ROUGH = {"step": 0.2, "tolerance": 1e-6, "accuracy": 1e-4}  # to start from
 
 
 def flat_load(overlap, replicas, axes):
@@ -122,8 +123,8 @@ def _countable_groups(overlap, axes):
 
         limit = math.log(1e4) if complexity(start) > 0.0 else math.log(1.5)
         try:
-            start, _ = first_root(complexity, start, limit, step=0.2, tolerance=1e-6)
-        except NotConverged:  # hardly any pattern is felt yet
+            start, _ = first_root(complexity, start, limit, **ROUGH)
+        except NoZero:  # hardly any pattern is felt yet
             continue
         state, place, _ = seen[start]
         if state.slope(alpha) >= 0.0:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from wfmlib import _validate
-from wfmlib.solvers import Report, continuation
+from wfmlib.solvers import Report, bounded, continuation
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import WEIGHTS
 from wfmlib.theory.constraints import CrossEntropy, Margin
@@ -178,10 +178,15 @@ def solve(
     )
 
 
+def _height(at):
+    """Return the local entropy, if there are as many configurations."""
+    return float(bounded("local entropy", at.local_entropy, at.bound))
+
+
 def _observables(at):
     return {
         "distance": float(at.distance),
-        "local_entropy": float(at.local_entropy),
+        "local_entropy": _height(at),
         "bound": float(at.bound),
         "slope": float(at.derivative),
         "p": float(at.p),
@@ -274,15 +279,15 @@ def along(distance, case, progress=False):
     order = np.argsort(-distances, axis=None)
     order = order[distances.flat[order] != 0.0]
     path = distances.flat[order]
-    follow = case.follow()
+    follow, seen = case.follow(), {}
 
     def next_point(one, start):
         checked_distances(one)
-        return follow(one, start)
+        state = follow(one, start)
+        seen[one] = _observables(case.at(one, state))
+        return state
 
-    states, reached, why = continuation(
-        next_point, path, case.start, failed="nan", progress=progress
-    )
+    _, reached, why = continuation(next_point, path, case.start, failed="nan", progress=progress)
     columns = {f.name: np.full(distances.size, np.nan) for f in fields(Curve)[:-2]}
     converged, reason = np.ones(distances.size, dtype=bool), np.zeros(distances.size, why.dtype)
     converged[order], reason[order] = reached, why
@@ -290,9 +295,9 @@ def along(distance, case, progress=False):
     inside = (distances.ravel() >= 0.0) & (distances.ravel() <= 0.5)
     columns["bound"][inside] = weights.bound(distances.ravel()[inside])
     columns["local_entropy"][distances.flat == 0.0] = case.at_reference
-    for place, d, state, found in zip(order, path, states, reached, strict=True):
+    for place, d, found in zip(order, path, reached, strict=True):
         if found:
-            for name, value in _observables(case.at(d, state)).items():
+            for name, value in seen[d].items():
                 columns[name][place] = value
     shaped = {name: column.reshape(distances.shape) for name, column in columns.items()}
     flags = {"converged": converged, "reason": reason}
@@ -343,7 +348,7 @@ def heights(distance, case):
         if checked_distances(distance) == 0.0:
             return case.at_reference
         state, _ = case.reach(float(distance))
-        return float(case.at(float(distance), state).local_entropy)
+        return _height(case.at(float(distance), state))
     found = along(distance, case)
     if not np.all(found.converged):
         largest = np.max(found.distance[~found.converged])

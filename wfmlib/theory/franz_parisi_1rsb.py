@@ -21,7 +21,7 @@ the replicon for ``split -> 0``, and a state with ``p1 != p0`` is a split at whi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.solvers import NotConverged, Report, first_root, fixed_point
+from wfmlib.solvers import NotConverged, Report, accepted, first_root, fixed_point
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.constraints import Margin
 from wfmlib.theory.groups import RULE, Groups
@@ -404,7 +404,7 @@ class _Search:
             raise NotConverged(Report(False, residual, evaluations, message), found.x)
         at = self._groups(found.x, split, m)
         message = "attracting state" if crossing.attracting else "repelling state"
-        report = Report(True, residual, evaluations, message)
+        report = accepted(residual, TOLERANCE, evaluations, message)
         overlaps = at.p, at.overlaps.difference, at.t0
         entropies = at.local_entropy, at.complexity
         return self._point(m, overlaps, entropies, crossing.attracting, report)
@@ -461,13 +461,13 @@ class _Search:
         at = self.symmetric
         stable = bool(at.replicon < 1.0)
         message = "replica symmetric" if stable else "replica symmetric, unstable"
-        report = Report(True, self.report.residual, self.report.iterations, message)
+        report = replace(self.report, message=message)
         return self._point(m, (at.p, 0.0, at.t0), (at.local_entropy, 0.0), stable, report)
 
     def frozen(self, m):
         """Return the state with groups of single configurations."""
         at, report = self.symmetric, self.report
-        report = Report(True, report.residual, report.iterations, "groups of one configuration")
+        report = replace(report, message="groups of one configuration")
         entropies = at.local_entropy / m, at.local_entropy
         return self._point(m, (at.p, 1.0 - at.p, at.t0), entropies, True, report)
 

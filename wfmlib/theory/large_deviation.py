@@ -16,7 +16,15 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate
-from wfmlib.solvers import NotConverged, Report, continuation, first_root
+from wfmlib.solvers import (
+    NotConverged,
+    NoZero,
+    Report,
+    accepted,
+    bounded,
+    continuation,
+    first_root,
+)
 from wfmlib.theory import typical
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
@@ -41,6 +49,8 @@ __all__ = [
 SPHERICAL, SIGN = Spherical(), Sign()  # defaults
 MACHINES = (SignCommittee, Parity)
 LEAST_OVERLAP = 1e-9
+MOST_OVERLAP = 1.0 - 1e-6  # of a committee of three, whose averages take (1 - overlap)^(-1/2) long
+ROUNDING = 1e-15  # over 1 - overlap: of an entropy
 MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitely many
 
 
@@ -125,8 +135,8 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     Parameters
     ----------
     overlap : float
-        Mutual overlap q1 of the replicas, from 1e-9 and below 1, and above the lower end of
-        `overlap_range`.
+        Mutual overlap q1 of the replicas, from 1e-9 and below 1 (for SignCommittee up to
+        ``1 - 1e-6``), and above the lower end of `overlap_range`.
     alpha : float
         Load, patterns per weight; 0, or from 1e-7 upwards.
     weights : Binary or Spherical
@@ -174,7 +184,7 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
     (-0.0529, 3.0501)
     """
     axes = _checked(weights, activation, margin)
-    overlap, alpha = _checked_overlap(overlap), checked_load(alpha, LEAST_LOAD)
+    overlap, alpha = _checked_overlap(overlap, activation), checked_load(alpha, LEAST_LOAD)
     return _point(overlap, alpha, _checked_replicas(replicas, activation), axes)[0]
 
 
@@ -182,7 +192,7 @@ def _point(overlap, alpha, replicas, axes, start=None):
     """Return a `Point`, and its place to start from nearby."""
     free = Free(overlap, replicas, axes[0])
     state, place = None, None
-    report = Report(True, 0.0, 0, "no patterns")
+    report = accepted(0.0, 0.0, 0, "no patterns")
     if alpha > 0.0:
         state, place, report = saddle(overlap, alpha, replicas, axes, start)
     if state is None:  # no patterns, or none that is felt
@@ -205,13 +215,15 @@ def _point(overlap, alpha, replicas, axes, start=None):
     slope = float(state.slope(alpha))
     entropy = float(state.entropy(alpha))
     counted = replicas < math.inf and not isinstance(axes[1], MACHINES)
+    rounding = ROUNDING / (1.0 - overlap)
+    fraction = bounded("local entropy", entropy - free.entropy, rounding, report)
     return Point(
         overlap,
         alpha,
         *axes,
         replicas=replicas,
         entropy=entropy,
-        local_entropy=entropy - free.entropy,
+        local_entropy=fraction,
         energetic=float(alpha * state.term),
         q0=float(state.q0),
         spread=float(state.spread),
@@ -271,7 +283,7 @@ def curve(
     Parameters
     ----------
     overlap : array_like
-        From 1e-9 and below 1, in any order.
+        From 1e-9 and below 1, as `solve`, in any order.
     alpha, weights, activation, replicas, margin
         As `solve`.
     progress : bool, optional
@@ -296,7 +308,9 @@ def curve(
 
     def follow(place, before):
         start = None if before is None or math.isnan(before[-1]) else before[-1]
-        point, place = _point(_checked_overlap(float(place)), alpha, replicas, axes, start)
+        point, place = _point(
+            _checked_overlap(float(place), activation), alpha, replicas, axes, start
+        )
         values = [getattr(point, name) for name in names]
         row = [math.nan if value is None else value for value in [*values, place]]
         return np.array(row, dtype=float)
@@ -433,7 +447,7 @@ def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
         return 0.0, 1.0
     try:
         return float(scipy.special.expit(first_root(excess, -15.0, 12.0)[0])), 1.0
-    except (NotConverged, ZeroDivisionError):
+    except NotConverged:
         message = f"alpha must be so small that overlaps stay below 1 - 6e-6, got {alpha:.6g}"
         raise NotConverged(Report(False, math.inf, 1, message)) from None
 
@@ -464,7 +478,7 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
         raise TypeError(
             f"activation must be Perceptron, Sign, ReLU or Activation here, got {activation!r}"
         )
-    overlap, alpha = _checked_overlap(overlap), checked_load(alpha, LEAST_LOAD)
+    overlap, alpha = _checked_overlap(overlap, activation), checked_load(alpha, LEAST_LOAD)
     places = [None]
 
     def complexity(log_replicas):
@@ -476,7 +490,7 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
     last = math.log(MOST_REPLICAS)
     try:
         return math.exp(first_root(complexity, start, last, step=0.5, tolerance=1e-9)[0])
-    except NotConverged as failure:
+    except NoZero as failure:
         message = (
             f"the complexity keeps its sign up to {MOST_REPLICAS:g} replicas: overlap = "
             f"{overlap:.6g}, alpha = {alpha:.6g}"
@@ -549,7 +563,9 @@ def _checked(weights, activation, margin):
     return weights, activation, Margin(margin)
 
 
-def _checked_overlap(overlap):
+def _checked_overlap(overlap, activation):
+    if isinstance(activation, SignCommittee):
+        return _validate.real("overlap", overlap, LEAST_OVERLAP, MOST_OVERLAP)
     return _validate.real("overlap", overlap, LEAST_OVERLAP, 1.0, high_open=True)
 
 

@@ -18,8 +18,9 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.solvers import Report, first_root, fixed_point
+from wfmlib.solvers import Report, bounded, first_root, fixed_point
 from wfmlib.theory import taught_replicas, taught_surroundings
+from wfmlib.theory.weights import Binary
 
 __all__ = [
     "Replicas",
@@ -127,6 +128,7 @@ def _student(alpha, margin, near):
     q, teacher, term = _overlaps(q_hat, teacher_hat)
     *_, energetic = _forces(margin, q, teacher)
     entropy = -0.5 * q_hat * (1.0 - q) - teacher * teacher_hat + term + alpha * energetic
+    bounded("entropy", entropy, Binary.entropy, report)
     numbers = map(float, (q, q_hat, teacher, teacher_hat, entropy))
     return Student(alpha, margin, *numbers, report)
 
@@ -273,6 +275,7 @@ def surroundings(distance, alpha, reference, margin=0.0):
         )
     path = [*(place for place in PATH if place > distance), distance]
     at, report = _follow(path, student, margin)
+    bounded("local entropy", at.local_entropy, Binary().bound(distance), report)
     axes = distance, student.alpha, student.margin, margin
     overlaps = map(float, (at.p, at.t0, at.teacher))
     return Surroundings(*axes, at.local_entropy, at.slope, *overlaps, report)
@@ -393,6 +396,7 @@ def replicas(overlap, alpha):
     start = [0.0, 0.0]
     for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
         at, start, report = taught_replicas.solve(one, alpha, start)
+    bounded("entropy", at.entropy, Binary.entropy, report)
     return Replicas(overlap, alpha, at.entropy, at.slope, at.teacher, report)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NotConverged, Report, accepted, bounded, first_root
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
@@ -27,6 +27,8 @@ from wfmlib.theory.one_step_capacity import limit
 from wfmlib.theory.one_step_search import Search
 from wfmlib.theory.replica_symmetric import Stationary, lowest
 from wfmlib.theory.weights import Binary, Spherical
+
+ACCURACY = 1e-8  # of the logarithm of the load, and of the complexity
 
 
 @dataclass(frozen=True)
@@ -188,11 +190,11 @@ def _point(alpha, axes):
         q0=float(broken.overlaps.q0),
         q1=float(1.0 - broken.overlaps.complement),
         m=float(broken.m),
-        entropy=float(broken.entropy(alpha)),
+        entropy=bounded("entropy", float(broken.entropy(alpha)), axes[0].entropy),
         complexity=complexity,
         q0_hat=float(broken.q0_hat),
         q1_hat=float(broken.q0_hat + broken.overlaps.split_hat),
-        report=Report(True, residual, search.evaluations, "groups of solutions"),
+        report=accepted(residual, ACCURACY, search.evaluations, "groups of solutions"),
     )
 
 
@@ -208,11 +210,11 @@ def _symmetric(alpha, q_hat, axes, evaluations):
         q0=float(at.q),
         q1=1.0 if frozen else float(at.q),
         m=1.0,
-        entropy=float(at.entropy),
+        entropy=bounded("entropy", float(at.entropy), axes[0].entropy),
         complexity=float(at.entropy) if frozen else 0.0,
         q0_hat=float(q_hat),
         q1_hat=math.inf if frozen else float(q_hat),
-        report=Report(True, residual, evaluations, message),
+        report=accepted(residual, ACCURACY, evaluations, message),
     )
 
 

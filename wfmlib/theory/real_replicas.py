@@ -24,11 +24,12 @@ import numpy as np
 import scipy
 
 from wfmlib import gaussian
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NotConverged, NoZero, Report, accepted, first_root
 from wfmlib.theory import infinite_replicas
 from wfmlib.theory.broken_symmetry import Broken, _binary, _pattern_averages, _spherical
 from wfmlib.theory.finite_machines import MOST_POWERS, Parity
 from wfmlib.theory.many_replicas import weight_averages
+from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.weights import Binary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
@@ -39,6 +40,8 @@ FINE = 1e-13  # to which logarithms of load and overlap are met, or else of thei
 ROUGH = 1e-9
 COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
 CLOSEST = 10.0  # place up to which coarse panels tell groups apart
+ACCURACY = 1e-8  # of the logarithm of the load: slopes err by as much, entropies by its square
+DISSOLVED = 1e-6  # relative error of the load at which groups dissolve, at overlaps near 1e-9
 
 
 class Finite:
@@ -218,8 +221,13 @@ def saddle(overlap, alpha, replicas, axes, start=None):
     def excess(place):
         if place not in seen:
             seen[place] = make(place)
-        return math.log(seen[place].load / alpha)
+        load = seen[place].load
+        return math.log(load / alpha) if load > 0.0 else math.nan  # lost in rounding
 
+    if not hasattr(axes[1], "pattern_averages"):  # finite machines: it may cost minutes
+        lack = math.log(alpha / _load_of_one_group(overlap, axes))
+        if lack > DISSOLVED:
+            raise _dissolved(overlap, alpha, lack)
     if axes[0].discrete and replicas < math.inf and not hasattr(axes[1], "pattern_averages"):
         found = _joint_saddle(overlap, alpha, replicas, axes, start)
         if found is not None:
@@ -236,14 +244,24 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         place = _single(excess, start, overlap, alpha, seen, slope, tolerance)
     if place == -math.inf:
         state = None if replicas == math.inf else make(place)
-        return state, place, Report(True, 0.0, len(seen), "no overlap between groups")
+        return state, place, accepted(0.0, FINE, len(seen), "no overlap between groups")
     residual = abs(excess(place))
-    return seen[place], place, Report(True, residual, len(seen), f"place within {tolerance:g}")
+    report = accepted(residual, ACCURACY, len(seen), f"place within {tolerance:g}", place)
+    return seen[place], place, report
 
 
 def unbroken_load(overlap, axes):
     """Return the load at which q1 is the replica-symmetric overlap: there groups dissolve."""
     return Finite(overlap, PLACES[1], 1.0, axes).load
+
+
+@lru_cache(maxsize=4096)
+def _load_of_one_group(overlap, axes):
+    """Return the same, from the replica-symmetric equations of a machine that has them."""
+    q_hat = overlap / (1.0 - overlap) ** 2
+    if axes[0].discrete:
+        q_hat = _unbroken_hat(overlap)
+    return float(Stationary(q_hat, *axes).alpha)
 
 
 def _maker(overlap, replicas, axes):
@@ -273,18 +291,20 @@ def _single(excess, start, overlap, alpha, seen, slope, tolerance):
     """Return the place of the only minimum."""
     try:
         place = _increasing_root(excess, start, PLACES, 1.0, slope, tolerance)
-    except NotConverged as failure:
+    except NoZero as failure:
         if failure.state == PLACES[0]:
             return -math.inf
-        if failure.state != PLACES[1]:  # not for want of a saddle point
-            raise
-        message = (
-            f"no saddle point: overlap must be above the replica-symmetric overlap at this load "
-            f"(see overlap_range); got overlap = {overlap:.10g}, alpha = {alpha:.10g}"
-        )
-        report = Report(False, failure.residual, len(seen), message)
-        raise NotConverged(report, failure.state) from None
+        raise _dissolved(overlap, alpha, failure.residual) from None
     return place
+
+
+def _dissolved(overlap, alpha, residual):
+    """Return the exception for groups that are no longer told from one another."""
+    message = (
+        f"no saddle point: overlap must be above the replica-symmetric overlap at this load "
+        f"(see overlap_range); got overlap = {overlap:.10g}, alpha = {alpha:.10g}"
+    )
+    return NotConverged(Report(False, residual, 1, message), PLACES[1])
 
 
 def _increasing_root(function, start, limits, step, slope=1.0, tolerance=FINE):
@@ -307,7 +327,8 @@ def _increasing_root(function, start, limits, step, slope=1.0, tolerance=FINE):
     else:
         start = 0.0
     limit = limits[1] if function(start) < 0.0 else limits[0]
-    return first_root(function, start, limit, step=step, tolerance=tolerance)[0]
+    given = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
+    return first_root(function, start, limit, step=step, **given)[0]
 
 
 def _lowest(excess, seen, alpha):
@@ -363,7 +384,8 @@ def _joint_saddle(overlap, alpha, replicas, axes, place):
     for count in range(1, 8):
         residual = float(np.max(np.abs(excess)))
         if residual <= tolerance:
-            report = Report(True, residual, count, f"both equations within {tolerance:g}")
+            message = f"both equations within {tolerance:g}"
+            report = accepted(residual, tolerance, count, message)
             return state, float(unknowns[0]), report
         step = -np.linalg.solve(jacobian, excess)
         if not np.max(np.abs(step)) < 1.0:
@@ -473,7 +495,7 @@ def _split(overlap, q0_hat, replicas, guess):
 
     def excess(log_split):
         at = _binary(q0_hat, math.exp(log_split), replicas)
-        return math.log((1.0 - overlap) / at.complement)
+        return math.log((1.0 - overlap) / at.complement) if at.complement > 0.0 else math.inf
 
     start = math.log(guess)
     return math.exp(_increasing_root(excess, start, (start - 60.0, start + 40.0), step=0.5))

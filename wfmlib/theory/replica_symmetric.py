@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib import gaussian
-from wfmlib.solvers import Report, first_root
+from wfmlib.solvers import accepted, first_root
 
 LOG_Q_HAT = (-700.0, 70.0)  # where saddle points are looked for: 1 - q from 1 down to 1e-15
 
@@ -133,7 +133,7 @@ def lowest(alpha, axes):
     free = Stationary(0.0, *axes)
     below = alpha * free.overlap.slope * free.force
     if below < 1e-30:
-        return below, Report(True, 0.0, 1, "q_hat is proportional to the load")
+        return below, accepted(0.0, 0.0, 1, "q_hat is proportional to the load")
 
     def excess(log_q_hat):
         return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from wfmlib import _validate
-from wfmlib.solvers import NotConverged, Report, fixed_point
+from wfmlib.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import thresholds, typical
 from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
 from wfmlib.theory.constrained import FREE, Constrained, Reference
@@ -112,7 +111,8 @@ class Surroundings:
         except NotConverged as failure:
             if failure.residual < ROUNDING:
                 message = f"fixed point within {failure.residual:.1g}, which is rounding"
-                return failure.state, replace(failure.report, converged=True, message=message)
+                report = accepted(failure.residual, ROUNDING, failure.report.iterations, message)
+                return failure.state, report
             why = "the solutions counted may not reach that far, or there may be none"
             if distance < 0.25 * self.reference.complement:  # half of the typical distance
                 why = (

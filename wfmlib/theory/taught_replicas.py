@@ -18,7 +18,7 @@ import scipy
 from numba import njit
 
 from wfmlib import gaussian
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NotConverged, Report, accepted, first_root
 from wfmlib.theory.infinite_replicas import LIMIT, RULE, _magnetisation, _shortfall
 
 TOLERANCE = 1e-9  # of both equations, relative
@@ -147,6 +147,7 @@ def solve(overlap, alpha, start):
     if not residual < TOLERANCE:
         message = f"no saddle point was found at overlap = {overlap:.6g}, alpha = {alpha:.6g}"
         raise NotConverged(Report(False, residual, int(found.nfev), message), found.x)
-    report = Report(True, residual, int(found.nfev), f"both equations within {TOLERANCE:g}")
+    message = f"both equations within {TOLERANCE:g}"
+    report = accepted(residual, TOLERANCE, int(found.nfev), message)
     place, log_s_hat = found.x.tolist()
     return Turn(overlap, alpha, place, math.exp(log_s_hat)), found.x, report

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib import _validate, gaussian
-from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.solvers import NoZero, Report, accepted, bounded, first_root
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
 from wfmlib.theory.constraints import Margin
@@ -150,6 +150,8 @@ def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Where the saddle point cannot be resolved; not seen in the allowed range.
 
     Notes
     -----
@@ -169,6 +171,7 @@ def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
         q, q_hat, entropy = 1.0, math.inf, 0.0
+    bounded("entropy", entropy, Binary.entropy, report)
     error = generalisation_error(activation.effective_overlap(float(q)).c)
     return Learned(
         alpha, activation, constraint, float(q), float(q_hat), float(entropy), error, report
@@ -180,16 +183,18 @@ def _at_load(alpha, axes):
     free = _Planted(0.0, *axes)
     below = alpha * free.overlap.slope * free.force
     if below < 1e-30:
-        return free, Report(True, 0.0, 1, "q_hat is proportional to the load")
+        return free, accepted(0.0, 0.0, 1, "q_hat is proportional to the load")
 
     def excess(log_q_hat):
         return math.log(_Planted(math.exp(log_q_hat), *axes).alpha / alpha)
 
+    start, alone = math.log(below) - 1e-3, "no saddle point with q below 1: the teacher alone"
+    if start >= LAST:  # one step of the iteration, from below, is past it
+        return None, accepted(0.0, 0.0, 1, alone)
     try:
-        root, report = first_root(excess, math.log(below) - 1e-3, LAST, step=0.2)
-    except NotConverged as failure:
-        message = "no saddle point with q below 1: the teacher is the only solution"
-        return None, Report(True, 0.0, failure.report.iterations, message)
+        root, report = first_root(excess, start, LAST, step=0.2)
+    except NoZero as failure:
+        return None, accepted(0.0, 0.0, failure.report.iterations, alone)
     return _Planted(math.exp(root), *axes), report
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate
-from wfmlib.solvers import NotConverged, first_root
+from wfmlib.solvers import NoZero, first_root
 from wfmlib.theory import one_step
 from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import LEAST_LOAD, MARGINS, checked, checked_load, checked_margin
@@ -103,7 +103,7 @@ def instability(weights, activation, margin=0.0):
         axes = checked(weights, activation, checked_margin(margin))
         try:
             return float(_first(lambda point: 1.0 - point.replicon, axes).alpha)
-        except NotConverged:
+        except NoZero:
             return math.inf
 
     return each(one, "margin", margin)
@@ -211,7 +211,7 @@ def _margin_root(excess, start, limit, step, alpha):
         raise ValueError(f"alpha must be so small that the margin is above {lowest:g} {beyond}")
     try:
         return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
-    except NotConverged:  # still positive at the other end: a large slope c'(1) does that
+    except NoZero:  # still positive at the other end: a large slope c'(1) does that
         raise ValueError(
             f"alpha must be so large that the margin is below {highest:g} {beyond}"
         ) from None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from wfmlib import _validate
-from wfmlib.solvers import NotConverged, Report, continuation
+from wfmlib.solvers import NotConverged, Report, bounded, continuation
 from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
 from wfmlib.theory.constraints import CrossEntropy, Margin
@@ -212,7 +212,7 @@ def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.
         activation=activation,
         constraint=constraint,
         report=report,
-        **_order_parameters(Stationary(q_hat, *axes)),
+        **_order_parameters(Stationary(q_hat, *axes), weights),
     )
 
 
@@ -227,6 +227,7 @@ def thermal_point(alpha, axes, q_hat, report=None):
             f"{axes[2].beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
         )
         raise NotConverged(Report(False, math.inf, 1, message), q_hat)
+    entropy = float(at.entropy) + axes[2].beta * energy
     return GibbsPoint(
         alpha,
         *axes,
@@ -235,7 +236,7 @@ def thermal_point(alpha, axes, q_hat, report=None):
         distance=float(0.5 * at.complement),
         free_entropy=float(at.entropy),
         energy=energy,
-        entropy=float(at.entropy) + axes[2].beta * energy,
+        entropy=bounded("entropy", entropy, axes[0].entropy, report),
         error_rate=float(errors),
         replicon=float(at.replicon),
         report=report,
@@ -250,12 +251,12 @@ def _q_hat(alpha, axes):
         raise _no_saddle_point(alpha, axes, failure) from None
 
 
-def _order_parameters(at):
+def _order_parameters(at, weights):
     return {
         "q": float(at.q),
         "q_hat": float(at.q_hat),
         "distance": float(0.5 * at.complement),
-        "entropy": float(at.entropy),
+        "entropy": bounded("entropy", float(at.entropy), weights.entropy),
         "replicon": float(at.replicon),
         "margin_density": float(at.mean_force),
     }
@@ -352,7 +353,7 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron(), *, progr
     def solved(i, _):  # no saddle point needs its neighbour as a start
         load, margin = points[i]
         load, axes = checked_load(load), checked(weights, activation, checked_margin(margin))
-        found = _order_parameters(Stationary(_q_hat(load, axes)[0], *axes))
+        found = _order_parameters(Stationary(_q_hat(load, axes)[0], *axes), weights)
         values[i] = [found[name] for name in names]
         return values[i]
 

@@ -135,7 +135,7 @@ class Spherical:
         Source: P2, equation B1 with the conjugates eliminated.
         """
         complement = 2.0 / (1.0 + math.sqrt(1.0 + 4.0 * q_hat))
-        q = q_hat * complement**2
+        q = min(q_hat * complement**2, 1.0)  # rounding
         return Entropic(
             q=q,
             complement=complement,
