@@ -111,6 +111,15 @@ def test_both_thresholds():
     assert max(below) < 0.0 < max(above)
 
 
+def test_replicas_that_cannot_be_resolved_are_no_answer(monkeypatch):
+    def lost(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(taught_replicas, "Turn", lost)
+    with pytest.raises(NotConverged, match="no saddle point was found"):
+        taught_replicas.solve(0.9, 1.0, [0.0, 0.0])
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match="alpha must be"):
         margin_students.solve(1.3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from wfmlib.theory import (
 )
 from wfmlib.theory.broken_symmetry import Broken
 from wfmlib.theory.one_step_capacity import limit
+from wfmlib.theory.one_step_search import Search
 
 ERF = Activation(special.erf)
 TANH = Activation(np.tanh)
@@ -520,6 +522,21 @@ def test_what_is_wrong_is_named(chosen, error, message):
     given = {"alpha": 1.0, "weights": Spherical(), "activation": Perceptron(), "margin": 0.0}
     with pytest.raises(error, match=message):
         typical.solve_1rsb(**(given | chosen))
+
+
+def test_groups_too_narrow_to_be_told_apart_do_not_grow(monkeypatch):
+    axes = Spherical(), Sign(), Margin(0.0)
+    search = Search(0.5, typical.solve(0.5, *axes).q_hat, axes)
+    monkeypatch.setattr(search, "_at", lambda *_: SimpleNamespace(load_within=math.inf))
+    assert search.groups() is None
+
+
+def test_a_saddle_point_is_judged_by_its_residual(monkeypatch):
+    residuals = Search.residuals
+    monkeypatch.setattr(Search, "residuals", lambda *given: residuals(*given) + 1e-7)
+    monkeypatch.setattr(Search, "groups", lambda self: self._at(self.q_hat, 0.1, 1.0))
+    with pytest.raises(NotConverged, match=r"too close to be resolved|above capacity"):
+        typical.solve_1rsb(0.5, Spherical(), ReLU())
 
 
 def test_an_ansatz_must_be_one_of_two():

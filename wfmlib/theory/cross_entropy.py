@@ -209,16 +209,19 @@ def _nearby(alpha, axes, log_beta, known):
         def excess(log_q_hat):
             if not abs(log_q_hat - guess) < 1.0:
                 raise NotConverged(Report(False, math.inf, 0, "away from the guess"), log_q_hat)
-            value = math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
-            if values and value == values[-1]:  # no secant
-                raise NotConverged(Report(False, abs(value), 0, "a flat load"), log_q_hat)
+            return math.log(Stationary(math.exp(log_q_hat), *axes).alpha / alpha)
+
+        def steep_excess(log_q_hat):
+            value = excess(log_q_hat)
+            if values and value == values[-1]:  # SciPy takes the middle, with a warning
+                raise NotConverged(Report(False, abs(value), 0, "no secant"), log_q_hat)
             values.append(value)
             return value
 
         values = []
         pair = {"x0": guess, "x1": guess + 0.01, "xtol": 1e-13, "maxiter": 20}
         with contextlib.suppress(NotConverged):
-            found = scipy.optimize.root_scalar(excess, method="secant", **pair)
+            found = scipy.optimize.root_scalar(steep_excess, method="secant", **pair)
             if found.converged and abs(excess(found.root)) <= ACCURACY:
                 return found.root
     return math.log(typical.solve(alpha, *axes).q_hat)

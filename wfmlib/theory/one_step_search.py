@@ -98,7 +98,8 @@ class Search:
         """
 
         def gain(split):
-            return math.log(self.alpha / self._at(self.q_hat, split, 1.0).load_within)
+            # none where groups are too narrow to be told apart
+            return math.log(max(self.alpha / self._at(self.q_hat, split, 1.0).load_within, 1e-300))
 
         discrete = self.axes[0].discrete
         splits, gains = [0.0], [math.log(max(self._unbroken.replicon, 1e-300))]

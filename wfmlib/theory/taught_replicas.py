@@ -138,9 +138,10 @@ def solve(overlap, alpha, start):
         place, log_s_hat = unknowns
         try:
             at = Turn(overlap, alpha, float(place), math.exp(log_s_hat))
-        except (NotConverged, OverflowError):  # the teacher's field alone brings replicas closer
+            return [math.log(at.load / alpha), math.log(at.teacher_force) - log_s_hat]
+        # the teacher's field alone brings replicas closer, or nothing is left to resolve
+        except (NotConverged, ArithmeticError, ValueError):
             return [30.0, 30.0]  # turns the solver back
-        return [math.log(at.load / alpha), math.log(at.teacher_force) - log_s_hat]
 
     found = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
     residual = float(np.max(np.abs(found.fun)))
