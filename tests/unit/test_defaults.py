@@ -44,7 +44,9 @@ DEFAULTS = [
     (gaussian.grid, GRID),
     (gaussian.legendre_rule, {"order": 16}),
     (solvers.continuation, {"failed": "raise", "progress": False}),
-    (solvers.first_root, {"step": 1.0, "tolerance": 1e-14}),
+    (solvers.first_root, {"step": 1.0, "tolerance": 1e-14, "accuracy": 1e-6}),
+    (solvers.accepted, {"state": None}),
+    (solvers.bounded, {"report": None}),
     (solvers.fixed_point, {"tolerance": 1e-12, "max_iterations": 200, "memory": 5}),
     (
         learning.approximate_message_passing,
