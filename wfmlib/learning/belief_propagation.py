@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 from tqdm.auto import tqdm
 
 from wfmlib import _validate, networks
@@ -267,7 +267,7 @@ def entropy_of_all(distance, discrete):
     [eq-geometric-bound].
     """
     if discrete:
-        return special.entr(distance) + special.entr(1.0 - distance)
+        return scipy.special.entr(distance) + scipy.special.entr(1.0 - distance)
     return 0.5 * np.log(4.0 * distance * (1.0 - distance))
 
 
