@@ -83,12 +83,12 @@ def sample_files(tmp_path):
     return sorted((tmp_path / "cache" / "wfmlib" / "samples").glob("toy-*/*.json"))
 
 
-def start_slowly(tmp_path, *arguments):
-    """Start a run of the papers' scale; return it once three samples are finished."""
+def start_slowly(tmp_path, *arguments, finished=3):
+    """Start a run of the papers' scale; return it once some samples are finished."""
     (tmp_path / "slow").write_text("0.3")
     process = start("run", "toy", "--scale", "paper", *arguments)
     deadline = time.monotonic() + TIMEOUT
-    while len(sample_files(tmp_path)) < 3:
+    while len(sample_files(tmp_path)) < finished:
         assert process.poll() is None, end(process)
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -156,8 +156,8 @@ def test_interrupt_stops_the_workers_and_says_how_to_go_on(tmp_path, reference, 
 
 
 @pytest.fixture
-def scheduler(tmp_path):
-    """Start a scheduler and two workers, each a process; return the address."""
+def cluster(tmp_path):
+    """Start a scheduler and two workers; yield the address and the three processes."""
     pytest.importorskip("distributed")
     dask = Path(sys.executable).with_name("dask")
     told = tmp_path / "scheduler.json"
@@ -168,6 +168,7 @@ def scheduler(tmp_path):
         [*worker, "--local-directory", tmp_path / "worker-1"],
         [*worker, "--local-directory", tmp_path / "worker-2"],
     ]
+    started = []
     with contextlib.ExitStack() as stack:
         for command in commands:
             process = subprocess.Popen(
@@ -179,6 +180,7 @@ def scheduler(tmp_path):
             )
             stack.callback(process.wait)
             stack.callback(process.kill)
+            started.append(process)
         deadline = time.monotonic() + TIMEOUT
         address = None
         while address is None:
@@ -186,10 +188,12 @@ def scheduler(tmp_path):
             with contextlib.suppress(OSError, ValueError):
                 address = json.loads(told.read_text())["address"]
             time.sleep(0.05)
-        yield address
+        yield address, started
 
 
-def test_dask_gives_the_same_archive(tmp_path, reference, scheduler):
+def test_dask_gives_the_same_archive_whoever_is_killed(tmp_path, reference, cluster):
+    """One cluster for all: after failing samples a worker is killed, then the scheduler."""
+    scheduler, (first, worker, _) = cluster
     (tmp_path / "fail").touch()
     process = start("run", "toy", "--scale", "paper", "--dask", scheduler)
     _, err = end(process)
@@ -197,11 +201,23 @@ def test_dask_gives_the_same_archive(tmp_path, reference, scheduler):
     assert "5 of 30 samples failed" in err
     assert len(sample_files(tmp_path)) == 25
     (tmp_path / "fail").unlink()
-    process = start("run", "toy", "--scale", "paper", "--dask", scheduler)
+    process = start_slowly(tmp_path, "--dask", scheduler, finished=26)
+    worker.kill()
     _, err = end(process)
     assert process.returncode == 0, err
     assert "5 to compute on a Dask cluster" in err
     assert (tmp_path / "results" / "toy.nc").read_bytes() == reference
+    shutil.rmtree(tmp_path / "results")
+    shutil.rmtree(tmp_path / "cache")
+    process = start_slowly(tmp_path, "--dask", scheduler)
+    first.kill()
+    _, err = end(process)
+    assert process.returncode == 1, err
+    assert f"the Dask scheduler at {scheduler} went away; what is finished is kept" in err
+    kept = len(sample_files(tmp_path))
+    assert 3 <= kept < WANTED
+    done = experiments.run("toy", "paper", output=tmp_path / "results")
+    assert (done.computed, done.path.read_bytes()) == (WANTED - kept, reference)
 
 
 def test_no_scheduler_is_a_plain_message(monkeypatch):
