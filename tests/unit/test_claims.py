@@ -310,6 +310,18 @@ def test_statements_fail_on_another_theory(monkeypatch, name, state):
     assert not holds, found
 
 
+@pytest.mark.parametrize(("with_load", "with_margin"), [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0)])
+def test_falling_with_loads_is_not_falling_with_margins(with_load, with_margin, monkeypatch):
+    """Two statements on one surface, each along its own axis."""
+
+    def tilted(load, margin):
+        return types.SimpleNamespace(distance=with_load * load + with_margin * margin)
+
+    monkeypatch.setattr(claim_checks.binary_perceptron, "_solve", tilted)
+    assert claim_checks.distance_decreases_with_load()[0] == (with_load < 0.0)
+    assert claim_checks.distance_decreases_with_margin()[0] == (with_margin < 0.0)
+
+
 def test_counts_fail_on_other_patterns(monkeypatch):
     """Patterns that contradict each other are never stored; lost labels change the counts."""
     drawn = claim_checks.patterns.random

@@ -153,6 +153,14 @@ def test_what_is_run(name):
     assert paper.samples == SAMPLES[name]
 
 
+@pytest.mark.parametrize("name", COORDINATES)
+def test_coordinates_have_few_digits(name):
+    """So few that they do not depend on a processor's logarithm."""
+    digits = 9 if name == "fbp-perceptron" else 6
+    for values in experiments.get(name).scale("paper").coordinates.values():
+        assert [round(value, digits) for value in values] == list(values)
+
+
 @pytest.mark.parametrize("name", GRIDS)
 def test_what_is_compared_with_what(name):
     experiment = experiments.get(name)

@@ -283,7 +283,7 @@ def test_two_roots_at_once_are_those_found_one_in_the_other(
         assert getattr(found, name) == pytest.approx(getattr(nested, name), abs=1e-10)
 
 
-@pytest.mark.parametrize("root", [-1.99, 0.3, 2.99])
+@pytest.mark.parametrize("root", [-1.99, -0.1, 0.3, 2.99])
 @pytest.mark.parametrize("start", [None, -1.5, 0.4, 2.5, -2.0, 3.0, 7.0])
 def test_an_increasing_root_from_any_start(root, start):
     """Within the limits, beyond which there is nothing to ask, and no farther at once than told.
