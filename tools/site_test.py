@@ -17,12 +17,16 @@ import threading
 import time
 import urllib.request
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tools import first_cell
 from tools.notebooks import BUILD
@@ -115,12 +119,40 @@ class Elsewhere:
         """Install packages with pip."""
         self.run("python", "-m", "pip", "install", "-qq", *packages)
 
+    def lend(self, *packages: str) -> None:
+        """Link installed packages of this Python, and what they need in turn, but no more.
+
+        pip finds them there: what is left out of a package's own list of needs is missing.
+        """
+        (folder,) = self.bin.parent.glob("lib/python*/site-packages")
+        for one in needed(packages):
+            for name in {file.parts[0] for file in one.files} - {"..", "__pycache__"}:
+                if not (folder / name).exists():
+                    (folder / name).symlink_to(one.locate_file(name))
+
     def execute(self, address: str, name: str) -> tuple[int, list]:
         """Download a notebook and execute it; return how many cells ran, and those that failed."""
         path = self.work / f"{name}.ipynb"
         urllib.request.urlretrieve(f"{address}/_sources/book/{name}.ipynb", path)
         ran, failed = json.loads(self.run("python", "-c", RUN, path).splitlines()[-1])
         return ran, failed
+
+
+def needed(packages: Iterable[str]) -> list[Distribution]:
+    """Return installed distributions of these names, extras allowed, and all that they need."""
+    waiting, met, found = [Requirement(one) for one in packages], set(), {}
+    while waiting:
+        asked = waiting.pop()
+        for extra in {"", *asked.extras}:
+            if (canonicalize_name(asked.name), extra) in met:
+                continue
+            met.add((canonicalize_name(asked.name), extra))
+            one = found.setdefault(canonicalize_name(asked.name), distribution(asked.name))
+            lines = map(Requirement, one.requires or ())
+            waiting += [
+                line for line in lines if not line.marker or line.marker.evaluate({"extra": extra})
+            ]
+    return list(found.values())
 
 
 def check(names: list[str], jobs: int, folder: Path) -> list[str]:
