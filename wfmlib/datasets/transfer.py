@@ -87,14 +87,16 @@ def fetch(url, writer, seconds):
     answers, outcome = [], []
     thread = threading.Thread(target=_run, args=(url, writer, answers, outcome), daemon=True)
     thread.start()
+    late = True
     try:
         thread.join(seconds)
+        late = thread.is_alive()
     finally:  # also where the user interrupts
         writer.given_up = True
-        for answer in answers if thread.is_alive() else ():
+        for answer in answers if late else ():
             with contextlib.suppress(Exception):
                 answer.raw.shutdown()  # wakes the thread where it reads
-    if not outcome:
+    if late:  # whatever the thread says of it now: it was woken
         raise BrokenDownloadError(
             f"is too slow: {writer.got} bytes came in {seconds:.3g} s, and it was given up"
         )
