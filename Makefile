@@ -19,12 +19,14 @@ PAGES :=
 SETTINGS :=
 # Of `make pdf`: whether the API reference is printed.
 API :=
-# Of `make mutants`: how many a group, drawn with which seed.
+# Of `make mutants`: how many a group. Of it and of `make attack`: drawn with which seed.
 COUNT := 20
-SEED := 1
+SEED :=
+# Of `make attack`: how long.
+MINUTES := 10
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test site-test elsewhere mutants unit lab serve students slides pdf site bench \
+.PHONY: help setup book test site-test elsewhere mutants attack unit lab serve students slides pdf site bench \
 	references lock clean
 
 help:  ## list these commands
@@ -71,7 +73,10 @@ elsewhere: $(READY)  ## execute the chapters as three other processors would, an
 	@$(BIN)/python -m tools.elsewhere $(PAGES) --jobs $(JOBS) $(if $(SETTINGS),--settings $(SETTINGS))
 
 mutants: $(READY)  ## draw small errors in the sources, and see whether a test notices each
-	@$(BIN)/python -m tools.mutants --count $(COUNT) --seed $(SEED)
+	@$(BIN)/python -m tools.mutants --count $(COUNT) $(if $(SEED),--seed $(SEED))
+
+attack: $(READY)  ## call the package with drawn arguments, and look for what cannot be right
+	@$(BIN)/python -m tests.attack --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 unit: $(READY)  ## check the package alone
 	$(PYTEST) --doctest-modules tests/unit wfmlib

@@ -1,0 +1,7 @@
+"""`python -m tests.attack`."""
+
+import sys
+
+from tests.attack.run import main
+
+sys.exit(main())

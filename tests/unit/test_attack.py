@@ -1,0 +1,162 @@
+"""A minute of the attack on the package, with fixed seeds; and that an attack can fail."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from tests.attack import junk, run
+from tests.attack.target import Target
+from wfmlib import landscape, learning, patterns, theory
+
+CALLS = 3  # of a target: `make attack` makes more
+# Public functions that no target draws arguments for yet.
+NOT_YET = {
+    "cross_entropy": {"instability_beta", "loss", "working_beta"},
+    "finite_committee": {"instability", "rs_capacity", "rsb_capacity"},
+    "franz_parisi": {
+        "dense_threshold",
+        "distance_of_maximum",
+        "gap",
+        "gapless_threshold",
+        "margin_monotonic",
+        "margin_no_gap",
+    },
+    "franz_parisi_1rsb": {"search", "solve"},
+    "landscape": {
+        "excess_at",
+        "gradient",
+        "hessian_product",
+        "match_layers",
+        "match_units",
+        "smallest_beta",
+        "smoothed_loss",
+    },
+    "large_deviation": {
+        "dense_threshold",
+        "energetic_term",
+        "local_entropy",
+        "overlap_range",
+    },
+    "learning": {
+        "all_weights",
+        "atanh_steps",
+        "binary_sgd",
+        "enumerate_fields",
+        "exponential",
+        "pseudo_reinforcement",
+        "replicated_annealing",
+        "solution_clusters",
+        "surrounding_counts",
+    },
+    "margin_students": {"max_margin", "replicas", "surroundings"},
+    "teacher_student": {
+        "dense_threshold",
+        "generalisation_error",
+        "local_entropy",
+        "max_margin",
+        "perfect_learning",
+    },
+    "typical": {"instability", "last_margin", "solve_1rsb"},
+}
+
+
+@pytest.mark.parametrize("number", range(len(run.TARGETS)))
+def test_no_target_falls(number):
+    tally, target = run.Tally(), run.TARGETS[number]
+    run.attack(target, 1000 + number, CALLS, tally)
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.outcomes.total() >= CALLS
+
+
+def test_junk_is_refused_everywhere():
+    """By a TypeError or a ValueError that names the argument."""
+    found = [(case[0].__name__, case[2], junk.accepted(*case)) for case in junk.cases()]
+    assert [one for one in found if one[2]] == []
+
+
+def test_who_is_not_attacked_is_listed():
+    modules = [getattr(theory, name) for name in theory.__all__]
+    modules = [one for one in modules if inspect.ismodule(one)] + [learning, landscape, patterns]
+    attacked = {one for target in run.TARGETS for one in target.functions}
+    attacked |= {function for function, _ in junk.VALID}
+    missing = {}
+    for module in modules:
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)) and getattr(module, name) not in attacked:
+                missing.setdefault(module.__name__.rpartition(".")[2], set()).add(name)
+    assert missing == NOT_YET
+
+
+# ------------------------------------------------------------------------------------------------
+# An attack can fail
+# ------------------------------------------------------------------------------------------------
+
+
+def right(x):
+    return 0.5
+
+
+def wrong(x):
+    return 2.0
+
+
+def dies(x):
+    return 1 / 0
+
+
+def warns(x):
+    warnings.warn("numbers are off", RuntimeWarning, stacklevel=1)
+    return 0.5
+
+
+def silent(x):
+    raise ValueError("no")
+
+
+def scribbles(x):
+    x[0] = 7.0
+    return 0.5
+
+
+def in_range(found, x):
+    assert 0.0 <= found <= 1.0
+
+
+@pytest.mark.parametrize("call", [wrong, dies, warns, silent, scribbles])
+def test_a_defect_is_found(call):
+    tally = run.Tally()
+    run.attack(Target(call, st.fixed_dictionaries({"x": st.builds(np.zeros, st.just(2))}),
+                      in_range), 1, 5, tally)  # fmt: skip
+    assert len(tally.failures) == 1
+    assert call.__name__ in tally.failures[0]
+
+
+def test_nothing_is_found_where_nothing_is():
+    tally = run.Tally()
+    run.attack(Target(right, st.fixed_dictionaries({"x": st.floats(0, 1)}), in_range), 1, 5, tally)
+    assert not tally.failures
+    assert tally.outcomes["answered"] == 5
+
+
+@pytest.mark.parametrize(("call", "told"), [(right, "it was taken"), (silent, "does not name x")])
+def test_junk_that_passes_is_found(call, told):
+    assert told in junk.accepted(call, {"x": object()}, "x")
+
+
+def test_the_command(capsys, monkeypatch):
+    """It tells the seed, goes on until the time is up, and ends with 1 if something failed."""
+    drawn = st.fixed_dictionaries({"x": st.floats(0, 1)})
+    monkeypatch.setattr(
+        run, "TARGETS", [Target(right, drawn, in_range), Target(wrong, drawn, in_range)]
+    )
+    assert run.main(["--minutes", "0", "--seed", "3", "right"]) == 0
+    assert "seed 3, 1 targets" in capsys.readouterr().out
+    assert run.main(["--minutes", "0", "--seed", "3", "wrong"]) == 1
+    assert "1 failures (seed 3)" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        run.main(["--minutes", "0", "nobody"])
