@@ -49,11 +49,12 @@ def chaotic(settings, point, seed):
 
 def threads(settings, point, seed):
     """Return how many threads a kernel of this process may use."""
-    import numba
     import threadpoolctl
 
+    from wfmlib import _threads
+
     pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
-    return {"threads": max([numba.get_num_threads(), *pools])}
+    return {"threads": max([_threads.available(), *pools])}
 
 
 def vanish(settings, point, seed):

@@ -8,13 +8,32 @@ threads here end with the call.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numba
 
+_LIMIT = ContextVar("limit", default=None)
+
 
 def available():
-    """Return how many threads numba may use: ``NUMBA_NUM_THREADS``, which joblib sets."""
-    return numba.config.NUMBA_NUM_THREADS
+    """Return how many threads a problem may use.
+
+    ``NUMBA_NUM_THREADS``, which joblib sets, or fewer within `at_most`.
+    """
+    limit = _LIMIT.get()
+    threads = numba.config.NUMBA_NUM_THREADS
+    return threads if limit is None else min(limit, threads)
+
+
+@contextmanager
+def at_most(threads):
+    """Keep the problems solved within this context to so many threads, unless they are told."""
+    token = _LIMIT.set(threads)
+    try:
+        yield
+    finally:
+        _LIMIT.reset(token)
 
 
 def run(kernel, length, share, threads):

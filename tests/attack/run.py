@@ -6,6 +6,7 @@ The seed is printed; with it the same calls come again, as far as the minutes re
 from __future__ import annotations
 
 import argparse
+import itertools
 import secrets
 import sys
 import time
@@ -71,15 +72,13 @@ def attack(target, seed, calls, tally):
 def attack_all(targets, seed, minutes, calls=ROUND):
     """Attack targets in turn until the time is up, each once at least; return their tallies."""
     tallies = {target.name: Tally() for target in targets}
-    began, turn = time.monotonic(), 0
+    began = time.monotonic()
     with tqdm(total=round(60 * minutes), unit="s", disable=not sys.stderr.isatty()) as bar:
-        while turn == 0 or time.monotonic() - began < 60 * minutes:
-            for number, target in enumerate(targets):
-                if turn and time.monotonic() - began > 60 * minutes:
-                    break
-                attack(target, hash((seed, turn, number)), calls, tallies[target.name])
-                bar.update(round(time.monotonic() - began) - bar.n)
-            turn += 1
+        for turn, (number, target) in itertools.product(itertools.count(), enumerate(targets)):
+            if turn and time.monotonic() - began > 60 * minutes:
+                break
+            attack(target, hash((seed, turn, number)), calls, tallies[target.name])
+            bar.update(round(time.monotonic() - began) - bar.n)
     return tallies
 
 

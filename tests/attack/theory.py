@@ -100,7 +100,7 @@ def check_largest(kappa, alpha, weights, activation):
 LOSS = st.builds(
     CrossEntropy, st.one_of(st.just(math.inf), powers(1e-3, 1e6)), powers(1e-6, 1e8)
 ).map(lambda constraint: {"constraint": constraint})
-GIBBS = st.builds(lambda one, other: one | other, model().map(lambda d: d), LOSS).map(
+GIBBS = st.builds(lambda one, other: one | other, model(), LOSS).map(
     lambda d: {name: d[name] for name in ("weights", "activation", "constraint")}
 )
 TYPICAL = [

@@ -16,7 +16,6 @@ import sys
 import time
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -239,7 +238,6 @@ def test_worker_that_vanishes_is_a_plain_message():
 
 
 def test_kernels_use_one_thread():
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     for jobs in (1, 2):
         one = toy.single(toy.threads, "threads", version=jobs)
         with threadpool_limits(2):  # whatever the variables of this process say

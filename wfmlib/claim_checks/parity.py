@@ -96,8 +96,9 @@ def parity_never_flat():
 def flat_with_votes_only():
     """The log-fractions at four overlaps: a committee, K → ∞, α = 0.5; parity, K = 1001, any load.
 
-    Of the committee that of y = ∞; of the parity machine bounds for pairs, whose distance from
-    -α ln 2 is the largest that any number of replicas can have.
+    Of the committee that of y = ∞; of the parity machine a bound on that of pairs. Two orders of
+    limits are compared: at finite K more replicas of a parity machine lie further from -α ln 2
+    than pairs do (chapter 4 has the table).
     """
     gaps = (0.3, 0.1, 0.03, 0.01)
     votes = [_log_fraction(1.0 - gap, 0.5, activation=Sign()) for gap in gaps]

@@ -374,20 +374,13 @@ def _work(task):
 
 @contextlib.contextmanager
 def _one_thread():
-    """Keep BLAS, OpenMP and numba to one thread: samples share the machine, not kernels."""
+    """Keep BLAS, OpenMP and our kernels to one thread: samples share the machine, not kernels."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1):
-        numba = sys.modules.get("numba")
-        if numba is None or numba.config.NUMBA_NUM_THREADS == 1:
-            yield
-            return
-        before = numba.get_num_threads()
-        numba.set_num_threads(1)
-        try:
-            yield
-        finally:
-            numba.set_num_threads(before)
+    from wfmlib import _threads
+
+    with threadpool_limits(limits=1), _threads.at_most(1):
+        yield
 
 
 def _work_for(parent, task):

@@ -31,7 +31,7 @@ import numba
 import numpy as np
 from numba import njit
 
-from wfmlib import _validate
+from wfmlib import _threads, _validate
 from wfmlib.learning import enumerate_machines
 from wfmlib.learning._words import ones, trailing_zeros
 
@@ -284,7 +284,7 @@ def enumerate_solutions(
     force = _validate.choice("force", force, (False, True))
     progress = _validate.choice("progress", progress, (None, False, True))
     if threads is None:
-        threads = numba.config.NUMBA_NUM_THREADS
+        threads = _threads.available()
     threads = _validate.integer("threads", threads, 1)
 
     steps = _steps(N, units, machine)
