@@ -114,6 +114,13 @@ def transferred(html: Path, address: str) -> int:
     return file.stat().st_size if packed else len(gzip.compress(file.read_bytes(), 6))
 
 
+def unwritten(page):
+    """Leave formulas as TeX: to write those of a chapter takes a browser many seconds."""
+    page.route(
+        "**/mathjax/**", lambda route: route.fulfill(body="", content_type="text/javascript")
+    )
+
+
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves files without a word."""
 

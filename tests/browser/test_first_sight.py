@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import unwritten
+
 
 @pytest.mark.parametrize("name", ["index", "02_cross_entropy", "scorecard"])
 def test_a_page_can_be_read_before_its_scripts_ran(browser, server, name):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
+    unwritten(page)
     page.goto(f"{server}/book/{name}.html")
     apart = "one => [...one.querySelectorAll('p, li, th, td')].filter(p => !p.closest('%s'))"
     folded = apart % "details, form"

@@ -8,6 +8,8 @@ from itertools import pairwise
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.conftest import unwritten
+
 
 @pytest.fixture
 def phone(browser):
@@ -86,6 +88,7 @@ def test_without_scripts_a_figure_leads_to_its_drawing(browser, server):
 )
 def test_lines_of_a_table_are_cards_on_a_phone(phone, server, name, row, heads):
     """Every cell of a line stands below the one before, inside of the screen, under its head."""
+    unwritten(phone)
     phone.goto(f"{server}/book/{name}.html")
     lines = phone.locator(row)
     assert lines.count() >= 9
@@ -112,6 +115,7 @@ def test_paper_is_white_whatever_the_theme(browser, server):
     """A dark page is printed as a light one; afterwards it is dark again."""
     context = browser.new_context(color_scheme="dark")
     page = context.new_page()
+    unwritten(page)
     page.goto(f"{server}/book/01_binary_perceptron.html")
     theme = "document.documentElement.dataset.theme"
     assert page.evaluate(theme) == "dark"

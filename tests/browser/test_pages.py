@@ -11,7 +11,8 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.conftest import transferred
+from tests.conftest import transferred, unwritten
+from tests.thinned import thin
 from tools import numbering
 
 # Corrections and recipes have a figure where one is needed.
@@ -28,18 +29,6 @@ SMALLEST = 9.0  # pixels of a text, without what is raised or lowered
 WRONG = {"resultTypes": ["violations"]}
 CONTRAST = WRONG | {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 ALL_BUT_CONTRAST = WRONG | {"rules": {"color-contrast": {"enabled": False}}}
-
-# axe-core takes milliseconds for each of 27,000 elements. Glyphs have the colour of their formula,
-# words of code that of their class: of these a few are looked at.
-THIN = """() => {
-    document.querySelectorAll('mjx-container').forEach(one => one.replaceChildren('x'));
-    const seen = {};
-    document.querySelectorAll('pre span[class]').forEach(one => {
-        const kind = [one.className, one.closest('[class*=highlight], .output')?.className];
-        seen[kind] = (seen[kind] ?? 0) + 1;
-        if (seen[kind] > 3) one.replaceWith(...one.childNodes);
-    });
-}"""
 
 # Whether a text can be read depends on its colour, on its size and on what is behind it, in either
 # theme: of each kind axe-core, which takes milliseconds for a text, looks at two.
@@ -171,7 +160,7 @@ def narrow(visit):
 def unfolded(narrow):
     """The same at a desktop's width, thinned: from here on formulas are no more."""
     narrow.set_viewport_size(DESKTOP)
-    narrow.evaluate(THIN)
+    thin(narrow)
     return narrow
 
 
@@ -313,6 +302,7 @@ def test_chapter_1_has_a_slider(browser, server):
     """The tests above would pass on a book without sliders, and without chapters."""
     assert len(CHAPTERS) == 10
     page = browser.new_page()
+    unwritten(page)
     page.goto(f"{server}/book/01_binary_perceptron.html")
     assert page.locator("figure.wfm-slider input[type=range]").count() >= 1
     page.close()

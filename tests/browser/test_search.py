@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.browser.test_pages import THEME_AXE_FINDINGS
+from tests.conftest import unwritten
 
 # What somebody types, and the place that is among the first three.
 QUERIES = {
@@ -56,6 +57,7 @@ def test_install_is_found(page, html):
 
 def test_hits_have_headings_pages_and_marked_text(browser, html):
     page = browser.new_page(viewport={"width": 390, "height": 844})
+    unwritten(page)
     page.goto(f"{html.as_uri()}/book/index.html")
     page.goto(f"{html.as_uri()}/search.html?q=complexity+of+%CE%B1_c")
     first = page.locator("#wfm-places > li").first
@@ -74,6 +76,7 @@ def test_hits_have_headings_pages_and_marked_text(browser, html):
 
 def test_the_dialog_of_a_page_leads_to_the_search(browser, html):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    unwritten(page)
     page.goto(f"{html.as_uri()}/book/06_margins.html")
     page.keyboard.press("Control+k")
     page.keyboard.type("dropout")
