@@ -9,11 +9,12 @@ import re
 import subprocess
 import sys
 import threading
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from tools import browser as chromium
 
@@ -35,9 +36,15 @@ kernelspec: {name: python3, display_name: Python 3, language: python}
 """
 
 
+# Tests that read the trees of the same pages: one process makes each tree once.
+READ = {f"tests/book/test_{name}.py" for name in ("gallery", "lines", "numbers")}
+
+
 def share(nodeid: str) -> str:
     """Return what a process takes at a time: the tests of a file, or those of one page."""
     file, _, test = nodeid.partition("::")
+    if file in READ:
+        return "pages that are read"
     if file == "tests/browser/test_pages.py" and test.endswith("]"):
         return f"{file}[{test.partition('[')[2]}"
     return file
@@ -105,6 +112,12 @@ def html(built) -> Path:
 def pages(html) -> list[str]:
     """Return the address of every page of the table of contents, relative to the book."""
     return sorted(path.relative_to(html).as_posix() for path in html.glob("book/*.html"))
+
+
+@cache
+def parsed(file: Path) -> BeautifulSoup:
+    """Return a built page as a tree that nobody changes: to make one takes seconds."""
+    return BeautifulSoup(file.read_text(), "html.parser")
 
 
 def transferred(html: Path, address: str) -> int:

@@ -10,8 +10,8 @@ from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
-from bs4 import BeautifulSoup
 
+from tests.conftest import parsed
 from tools import api_reference, notebooks
 
 API = notebooks.BOOK / "api"
@@ -22,13 +22,8 @@ MARKER = re.compile(r"\[(eq-[a-z0-9-]+)\]")
 
 @pytest.fixture(scope="module")
 def read(html):
-    """Return a page of the book, parsed, by its path below ``book``; each is parsed once."""
-
-    @cache
-    def parsed(name):
-        return BeautifulSoup((html / "book" / name).read_text(), "html.parser")
-
-    return parsed
+    """Return a page of the book, parsed, by its path below ``book``."""
+    return lambda name: parsed(html / "book" / name)
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import re
 from html import unescape
 
 import pytest
-from bs4 import BeautifulSoup
 
+from tests.conftest import parsed
 from tools import notebooks
 
 CARD = re.compile(r'<li>(.*?)<a class="reference internal" href="([^"#]+)#([^"]+)">', re.DOTALL)
@@ -55,8 +55,7 @@ def test_every_figure_is_shown_and_found(chapter, html, cards):
 def test_every_figure_says_what_to_look_at(chapter, html):
     """Below the figure and in the gallery, in other words than the alternative text."""
     page, gallery = (
-        BeautifulSoup((html / "book" / f"{name}.html").read_text(), "html.parser").article
-        for name in (chapter.stem, "gallery")
+        parsed(html / "book" / f"{name}.html").article for name in (chapter.stem, "gallery")
     )
     cells = notebooks.read(chapter).cells
     figures = [one for cell in cells if (one := cell.metadata.get("mystnb", {}).get("figure"))]

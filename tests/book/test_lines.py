@@ -7,6 +7,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
+from tests.conftest import parsed
 from tools import lines, notebooks
 
 FORMULA = r'<span class="math notranslate nohighlight">\\(q_1 &lt; 1\\)</span>'
@@ -31,9 +32,8 @@ def test_what_touches_a_formula_stays_with_it(line, expected):
 
 def test_pages_break_no_line_before_a_full_stop(html):
     for chapter in notebooks.chapters():
-        body = (html / "book" / f"{chapter.stem}.html").read_text()
-        soup = BeautifulSoup(body, "html.parser").find("article")
-        for one in soup.select("p span.math, li span.math"):
+        page = parsed(html / "book" / f"{chapter.stem}.html").article
+        for one in page.select("p span.math, li span.math"):
             after = one.next_sibling
             if isinstance(after, str) and after[:1] in tuple(".,;:)"):
                 assert "wfm-unbroken" in one.parent.get("class", ()), one.parent.get_text()
@@ -55,8 +55,8 @@ def test_panels_that_captions_call_left_and_right_stand_below_each_other_on_a_ph
     """Every such figure has a version for phones that is higher than it is wide."""
     seen = 0
     for chapter in notebooks.chapters():
-        body = (html / "book" / f"{chapter.stem}.html").read_text()
-        for figure in BeautifulSoup(body, "html.parser").select("figure:has(.wfm-side)"):
+        page = parsed(html / "book" / f"{chapter.stem}.html")
+        for figure in page.select("figure:has(.wfm-side)"):
             source = figure.find("source")
             assert int(source["height"]) > 1.2 * int(source["width"]), figure.figcaption.text
             seen += 1

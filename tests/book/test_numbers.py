@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import cache
 
 import jupytext
 import pytest
 from bs4 import BeautifulSoup
 
-from tests.conftest import HTML
+from tests.conftest import HTML, parsed
 from tools import exercises, notebooks, numbering
 
 SHOWN = {
@@ -145,9 +144,8 @@ def test_every_exercise_has_a_number():
     }
 
 
-@cache
 def soup(page: str) -> BeautifulSoup:
-    return BeautifulSoup((HTML / f"{page}.html").read_text(), "html.parser").article
+    return parsed(HTML / f"{page}.html").article
 
 
 def words(node) -> str:
