@@ -53,6 +53,7 @@ NUMERICS = (
     "gaussian.py",
     "patterns.py",
     "solvers.py",
+    "models",
     "theory",
     "learning",
     "networks",

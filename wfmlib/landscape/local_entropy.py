@@ -23,8 +23,8 @@ from wfmlib.learning.belief_propagation import (
 )
 from wfmlib.learning.protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged
-from wfmlib.theory.weights import Binary, Spherical
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
 LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs

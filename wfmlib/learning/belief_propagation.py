@@ -12,8 +12,8 @@ from tqdm.auto import tqdm
 from wfmlib import _validate, networks
 from wfmlib.learning.messages import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged, Report
-from wfmlib.theory.weights import Binary, Spherical
 
 PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow

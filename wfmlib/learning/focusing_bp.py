@@ -17,7 +17,7 @@ from wfmlib.learning.belief_propagation import (
 )
 from wfmlib.learning.protocols import atanh_steps, exponential
 from wfmlib.learning.solution import Solution, tells
-from wfmlib.theory.weights import Binary
+from wfmlib.models.weights import Binary
 
 
 @dataclass(frozen=True, repr=False)

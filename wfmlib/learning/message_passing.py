@@ -34,8 +34,8 @@ from tqdm.auto import tqdm
 from wfmlib import _validate, gaussian
 from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged, Report
-from wfmlib.theory.weights import Binary, Spherical
 
 PATIENCE = 2.0  # seconds without a bar
 SLACK = 0.05  # by which the entropy of a few weights may exceed that of all

@@ -7,6 +7,9 @@ to which load and margin), `stabilities` (of their patterns), `franz_parisi` (wh
 a rule is behind the labels).
 """
 
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.theory import (
     cross_entropy,
     finite_committee,
@@ -18,10 +21,7 @@ from wfmlib.theory import (
     teacher_student,
     typical,
 )
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
-from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.finite_machines import Parity, SignCommittee
-from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Activation",

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib import gaussian
-from wfmlib.theory.constraints import Margin
+from wfmlib.models.constraints import Margin
 from wfmlib.theory.tabulated import ORDER, evaluate, panel_of, tabulate
 
 # Below this p_hat no pattern constrains the counted solutions, and it is set to 0: the saddle

@@ -18,13 +18,13 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.activations import Linear
+from wfmlib.models.constraints import CrossEntropy, Margin, _proximal
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
-from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import checked, checked_load
-from wfmlib.theory.constraints import CrossEntropy, Margin, _proximal
 from wfmlib.theory.replica_symmetric import Stationary
-from wfmlib.theory.weights import Binary
 
 __all__ = [
     "ZeroTemperature",
@@ -81,7 +81,7 @@ def loss(gamma, stability):
 # ------------------------------------------------------------------------------------------------
 
 
-def zero_entropy_beta(alpha, gamma, *, activation=Perceptron()):
+def zero_entropy_beta(alpha, gamma, *, activation=Linear()):
     """Return the inverse temperature at which the entropy vanishes  [eq-ce-zero-entropy].
 
     Parameters
@@ -115,7 +115,7 @@ def zero_entropy_beta(alpha, gamma, *, activation=Perceptron()):
     return _each(lambda point: point.entropy, alpha, gamma, activation)
 
 
-def instability_beta(alpha, gamma, *, activation=Perceptron()):
+def instability_beta(alpha, gamma, *, activation=Linear()):
     """Return the inverse temperature at which replica symmetry loses stability  [eq-ce-replicon].
 
     Parameters
@@ -143,7 +143,7 @@ def instability_beta(alpha, gamma, *, activation=Perceptron()):
     return _each(lambda point: 1.0 - point.replicon, alpha, gamma, activation)
 
 
-def working_beta(alpha, gamma, *, activation=Perceptron()):
+def working_beta(alpha, gamma, *, activation=Linear()):
     """Return the largest inverse temperature at which replica symmetry is consistent.
 
     Parameters

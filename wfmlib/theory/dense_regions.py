@@ -17,13 +17,13 @@ from functools import lru_cache
 import scipy
 
 from wfmlib import _validate
+from wfmlib.models.activations import Linear
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, NoZero, Report, first_root
-from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import checked, checked_margin
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.dips import Profile, Scan, estimate, touching
 from wfmlib.theory.thresholds import capacity, each, max_margin
-from wfmlib.theory.weights import Binary
 
 STEP = 0.25  # in the logarithm of the distance
 LEAST_LOAD = 0.01  # below, dips lie closer to the reference than the digits reach
@@ -36,7 +36,7 @@ NEAREST = -50.0  # logarithm of the least distance looked at
 
 
 def distance_of_maximum(
-    alpha, *, weights=Binary(), activation=Perceptron(), reference=Margin(0.0), margin=0.0
+    alpha, *, weights=Binary(), activation=Linear(), reference=Margin(0.0), margin=0.0
 ):
     """Return the distance at which the local entropy around a typical reference is largest.
 
@@ -72,7 +72,7 @@ def distance_of_maximum(
     return math.exp(Profile(alpha, activation, reference, margin, weights).top())
 
 
-def gap(alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
+def gap(alpha, *, activation=Linear(), reference=Margin(0.0), margin=0.0):
     """Return the distances between which typical references have no solutions, binary weights.
 
     Parameters
@@ -163,7 +163,7 @@ def _descend(height, place):
 # ------------------------------------------------------------------------------------------------
 
 
-def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
+def margin_no_gap(alpha, *, activation=Linear(), margin=0.0):
     """Return the least reference margin around which there are solutions at every distance.
 
     P3's kappa_min: there the local entropy touches zero at its dip  [eq-fp-no-gap].
@@ -202,7 +202,7 @@ def margin_no_gap(alpha, *, activation=Perceptron(), margin=0.0):
     return each(one, "alpha", alpha)
 
 
-def margin_monotonic(alpha, *, activation=Perceptron(), margin=0.0):
+def margin_monotonic(alpha, *, activation=Linear(), margin=0.0):
     """Return the least reference margin around which the local entropy grows up to its maximum.
 
     P3's kappa_u: there the curve has a horizontal point of inflection  [eq-fp-monotonic].
@@ -278,7 +278,7 @@ def _margin(quantity, alpha, activation, kappa):
 # ------------------------------------------------------------------------------------------------
 
 
-def dense_threshold(*, activation=Perceptron(), margin=0.0):
+def dense_threshold(*, activation=Linear(), margin=0.0):
     """Return the load up to which references of the largest margin lie in a dense region.
 
     P3's alpha'_u, where `margin_monotonic` meets the largest margin: above it the local entropy
@@ -315,7 +315,7 @@ def dense_threshold(*, activation=Perceptron(), margin=0.0):
     return _load(activation, kappa, "derivative")
 
 
-def gapless_threshold(*, activation=Perceptron(), margin=0.0):
+def gapless_threshold(*, activation=Linear(), margin=0.0):
     """Return the load up to which there are solutions at all distances from those of most margin.
 
     There `margin_no_gap` meets the largest margin. It lies above `dense_threshold`.

@@ -13,11 +13,11 @@ import numpy as np
 import scipy
 
 from wfmlib import gaussian
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, Report, first_root
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.surroundings import Surroundings
 from wfmlib.theory.typical import solve as solve_typical
-from wfmlib.theory.weights import Binary
 
 # At distance d a pattern's field on a solution differs from that on the reference by
 # sqrt(1 - c(t1)^2) or so. Dips lie where this is of the order of the difference of the margins:

@@ -35,9 +35,9 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.weights import Spherical
 from wfmlib.solvers import Report, accepted, first_root
 from wfmlib.theory import committee_of_three, three_units_capacity
-from wfmlib.theory.weights import Spherical
 
 __all__ = ["SymmetricState", "instability", "rs_capacity", "rsb_capacity", "solve"]
 

@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass
 
 from wfmlib import _validate
+from wfmlib.models.activations import EffectiveOverlap, _Activation
 from wfmlib.theory import (
     committee_of_three,
     committee_powers,
@@ -24,7 +25,6 @@ from wfmlib.theory import (
     parity_limit,
     parity_replicas,
 )
-from wfmlib.theory.activations import EffectiveOverlap, _Activation
 
 __all__ = ["Parity", "SignCommittee"]
 

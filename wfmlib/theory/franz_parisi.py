@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from wfmlib import _validate
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import Report, bounded, continuation
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import WEIGHTS
-from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -26,7 +27,6 @@ from wfmlib.theory.dense_regions import (
     margin_no_gap,
 )
 from wfmlib.theory.surroundings import Surroundings
-from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Curve",
@@ -115,7 +115,7 @@ def solve(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     reference=Margin(0.0),
     margin=0.0,
 ):
@@ -236,7 +236,7 @@ def curve(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     reference=Margin(0.0),
     margin=0.0,
     progress=False,
@@ -309,7 +309,7 @@ def local_entropy(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     reference=Margin(0.0),
     margin=0.0,
 ):

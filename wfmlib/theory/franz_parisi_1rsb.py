@@ -29,12 +29,12 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged, Report, accepted, first_root, fixed_point
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.groups import RULE, Groups
 from wfmlib.theory.surroundings import Surroundings
-from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = ["BrokenPoint", "Survey", "search", "solve"]
 
@@ -149,7 +149,7 @@ def solve(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     reference=Margin(0.0),
     margin=0.0,
     m=None,
@@ -211,7 +211,7 @@ def search(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     reference=Margin(0.0),
     margin=0.0,
     m=SIZES,

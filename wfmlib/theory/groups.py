@@ -15,9 +15,9 @@ import numpy as np
 from numba import njit
 
 from wfmlib import gaussian
+from wfmlib.models.weights import Spherical, _reference_spin
 from wfmlib.theory.broken_symmetry import log_tail, pattern_group
 from wfmlib.theory.constrained import FREE, LIMIT, Constrained
-from wfmlib.theory.weights import Spherical, _reference_spin
 
 RULE = gaussian.legendre_rule(10)  # relative errors of all averages below 1e-11
 

@@ -16,6 +16,9 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import (
     NotConverged,
     NoZero,
@@ -26,13 +29,10 @@ from wfmlib.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.finite_machines import MOST_LIMIT_UNITS, MOST_POWERS, Parity, SignCommittee
 from wfmlib.theory.flat_slope import first_flat_load
 from wfmlib.theory.real_replicas import Free, saddle, unbroken_load
-from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Curve",
@@ -499,7 +499,7 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
         raise NotConverged(report, failure.state) from None
 
 
-def dense_threshold(*, activation=Perceptron(), replicas=math.inf, margin=0.0):
+def dense_threshold(*, activation=Linear(), replicas=math.inf, margin=0.0):
     """Return the load at which the free entropy stops being monotonic in the overlap.
 
     For binary weights. Below it V, the logarithm of the number of configurations and not of a

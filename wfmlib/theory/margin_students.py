@@ -18,9 +18,9 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import Report, bounded, first_root, fixed_point
 from wfmlib.theory import taught_replicas, taught_surroundings
-from wfmlib.theory.weights import Binary
 
 __all__ = [
     "Replicas",

@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wfmlib.models.activations import Activation, ReLU, Sign
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged, Report, accepted, bounded, first_root
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.one_step_capacity import limit
 from wfmlib.theory.one_step_search import Search
 from wfmlib.theory.replica_symmetric import Stationary, lowest
-from wfmlib.theory.weights import Binary, Spherical
 
 ACCURACY = 1e-8  # of the logarithm of the load, and of the complexity
 

@@ -20,9 +20,9 @@ import numpy as np
 import scipy
 
 from wfmlib import gaussian
+from wfmlib.models.weights import Spherical
 from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory.replica_symmetric import last_load
-from wfmlib.theory.weights import Spherical
 
 # Of the search that comes near the minimum; the second one where the first does not lead there.
 PRECISIONS = {"xatol": 1e-2, "fatol": 1e-8}, {"xatol": 1e-5, "fatol": 1e-16}

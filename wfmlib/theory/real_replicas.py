@@ -24,13 +24,13 @@ import numpy as np
 import scipy
 
 from wfmlib import gaussian
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, NoZero, Report, accepted, first_root
 from wfmlib.theory import infinite_replicas
 from wfmlib.theory.broken_symmetry import Broken, _binary, _pattern_averages, _spherical
 from wfmlib.theory.finite_machines import MOST_POWERS, Parity
 from wfmlib.theory.many_replicas import weight_averages
 from wfmlib.theory.replica_symmetric import Stationary
-from wfmlib.theory.weights import Binary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
 PLACES = (-300.0, 25.0)

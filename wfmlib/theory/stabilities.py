@@ -20,14 +20,14 @@ import numpy as np
 from numba import njit
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.activations import Linear
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory import dense_stabilities, large_deviation, typical
-from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import ACTIVATIONS, checked
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.dense_stabilities import FAR, at_many, ratios
 from wfmlib.theory.replica_symmetric import Stationary
-from wfmlib.theory.weights import Binary
 
 __all__ = ["cumulative", "density"]
 
@@ -37,7 +37,7 @@ def density(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     constraint=Margin(0.0),
     overlap=None,
     replicas=None,
@@ -112,7 +112,7 @@ def cumulative(
     alpha,
     *,
     weights=Binary(),
-    activation=Perceptron(),
+    activation=Linear(),
     constraint=Margin(0.0),
     overlap=None,
     replicas=None,

@@ -8,11 +8,11 @@ import math
 import numpy as np
 
 from wfmlib import _validate
+from wfmlib.models.constraints import Margin
 from wfmlib.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import thresholds, typical
 from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
 from wfmlib.theory.constrained import FREE, Constrained, Reference
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.replica_symmetric import Stationary
 
 TOLERANCE = 1e-11

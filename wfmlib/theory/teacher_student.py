@@ -17,17 +17,17 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary, Entropic
 from wfmlib.solvers import NoZero, Report, accepted, bounded, first_root
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import checked, checked_load, checked_margin
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.dense_regions import load_of_dip
 from wfmlib.theory.dips import Profile
 from wfmlib.theory.franz_parisi import along, heights
 from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.surroundings import Surroundings
 from wfmlib.theory.thresholds import each
-from wfmlib.theory.weights import Binary, Entropic
 
 __all__ = [
     "Learned",
@@ -128,7 +128,7 @@ def _checked(activation, constraint):
     return axes
 
 
-def solve(alpha, *, activation=Perceptron(), constraint=Margin(0.0)):
+def solve(alpha, *, activation=Linear(), constraint=Margin(0.0)):
     """Solve for the typical students of a teacher with binary weights.
 
     Parameters
@@ -223,7 +223,7 @@ def generalisation_error(overlap):
     return float(error) if np.ndim(overlap) == 0 else error
 
 
-def perfect_learning(activation=Perceptron(), margin=0.0):
+def perfect_learning(activation=Linear(), margin=0.0):
     """Return the load above which the teacher is the only solution: the entropy vanishes.
 
     Parameters
@@ -262,7 +262,7 @@ def _perfect_learning(axes):
     return float(_Planted(math.exp(root), *axes).alpha)
 
 
-def max_margin(alpha, activation=Perceptron()):
+def max_margin(alpha, activation=Linear()):
     """Return the largest margin of a teacher that still has students besides itself.
 
     Parameters
@@ -305,7 +305,7 @@ def curve(
     distance,
     alpha,
     *,
-    activation=Perceptron(),
+    activation=Linear(),
     reference=Margin(0.0),
     margin=0.0,
     progress=False,
@@ -342,7 +342,7 @@ def curve(
     return along(distance, _teacher(alpha, activation, reference, margin), progress)
 
 
-def local_entropy(distance, alpha, *, activation=Perceptron(), reference=Margin(0.0), margin=0.0):
+def local_entropy(distance, alpha, *, activation=Linear(), reference=Margin(0.0), margin=0.0):
     """Return the local entropy around the teacher, not normalised  [eq-planted-local-entropy].
 
     Parameters
@@ -371,7 +371,7 @@ def _teacher(alpha, activation, reference, margin):
     return Surroundings(alpha, Binary(), activation, reference, margin, planted=True)
 
 
-def dense_threshold(*, activation=Perceptron(), margin=0.0):
+def dense_threshold(*, activation=Linear(), margin=0.0):
     """Return the load up to which teachers of the largest margin lie in a dense region.
 
     As `franz_parisi.dense_threshold`, with a planted reference of `max_margin`.

@@ -12,13 +12,13 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate
+from wfmlib.models.activations import Linear
+from wfmlib.models.constraints import Margin
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import NoZero, first_root
 from wfmlib.theory import one_step
-from wfmlib.theory.activations import Perceptron
 from wfmlib.theory.axes import LEAST_LOAD, MARGINS, checked, checked_load, checked_margin
-from wfmlib.theory.constraints import Margin
 from wfmlib.theory.replica_symmetric import LOG_Q_HAT, Stationary, last_load
-from wfmlib.theory.weights import Binary
 
 
 def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
@@ -61,7 +61,7 @@ def capacity(weights, activation, margin=0.0, *, ansatz="RS"):
     Examples
     --------
     >>> from wfmlib.theory import ReLU, Spherical
-    >>> round(capacity(Binary(), Perceptron()), 10)
+    >>> round(capacity(Binary(), Linear()), 10)
     0.8330785997
     >>> round(capacity(Spherical(), ReLU(), ansatz="1RSB"), 8)
     2.66428006
@@ -109,7 +109,7 @@ def instability(weights, activation, margin=0.0):
     return each(one, "margin", margin)
 
 
-def max_margin(alpha, weights=Binary(), activation=Perceptron()):
+def max_margin(alpha, weights=Binary(), activation=Linear()):
     """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
 
     Parameters
@@ -155,7 +155,7 @@ def max_margin(alpha, weights=Binary(), activation=Perceptron()):
     return each(one, "alpha", alpha)
 
 
-def last_margin(alpha, weights=Binary(), activation=Perceptron()):
+def last_margin(alpha, weights=Binary(), activation=Linear()):
     """Return the margin at which the saddle point disappears, q reaching 1.
 
     For binary weights it lies beyond `max_margin`, at negative entropy, and is where P3's dashed

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from wfmlib import _validate
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged, Report, bounded, continuation
-from wfmlib.theory.activations import Activation, Perceptron, ReLU, Sign
 from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
-from wfmlib.theory.constraints import CrossEntropy, Margin
 from wfmlib.theory.one_step import OneStep, solve_1rsb
 from wfmlib.theory.replica_symmetric import Stationary, last_load, lowest
 from wfmlib.theory.thresholds import capacity, instability, last_margin, max_margin
-from wfmlib.theory.weights import Binary, Spherical
 
 __all__ = [
     "Curve",
@@ -157,7 +157,7 @@ class GibbsPoint:
         )
 
 
-def solve(alpha, weights=Binary(), activation=Perceptron(), constraint=Margin(0.0)):
+def solve(alpha, weights=Binary(), activation=Linear(), constraint=Margin(0.0)):
     """Solve the replica-symmetric saddle-point equations at one load.
 
     Parameters
@@ -320,7 +320,7 @@ class Curve:
     reason: np.ndarray
 
 
-def curve(alpha, margin=0.0, weights=Binary(), activation=Perceptron(), *, progress=False):
+def curve(alpha, margin=0.0, weights=Binary(), activation=Linear(), *, progress=False):
     """Solve at many loads and margins.
 
     Parameters

@@ -21,9 +21,9 @@ import numpy as np
 
 from wfmlib import _validate
 from wfmlib._universal import universal
-from wfmlib.theory.correlation import Correlation
+from wfmlib.models.correlation import Correlation
 
-__all__ = ["Activation", "EffectiveOverlap", "Perceptron", "ReLU", "Sign"]
+__all__ = ["Activation", "EffectiveOverlap", "Linear", "ReLU", "Sign"]
 
 
 class EffectiveOverlap(NamedTuple):
@@ -85,8 +85,8 @@ class _Activation:
 
 
 @dataclass(frozen=True)
-class Perceptron(_Activation):
-    """No hidden layer (K = 1): ``c(q) = q``."""
+class Linear(_Activation):
+    """A linear unit, or no hidden layer at all, as in the perceptron: ``c(q) = q``."""
 
     scale = 1.0  #: standard deviation of a random pattern's stability
     slope_at_one = 1.0  #: c'(1)

@@ -1,0 +1,260 @@
+"""The devices: which function of its inputs a machine computes, and from which weights.
+
+A device says everything about a machine but the values of its weights. Replica theory, algorithms
+and experiments take the same device; `network` turns weights that were found into a network.
+
+Patterns have N inputs. A tree gives each of its K units a part of them, N/K inputs, so that K = 1
+is the perceptron; fully connected units see them all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from wfmlib import _validate
+from wfmlib.models.activations import Activation, ReLU, Sign
+from wfmlib.models.weights import Binary, Spherical
+
+__all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee"]
+
+WEIGHTS = (Binary, Spherical)
+ACTIVATIONS = (Sign, ReLU, Activation)
+
+
+class Device:
+    """What all devices share.
+
+    Attributes
+    ----------
+    tree : bool
+        Whether the units see disjoint parts of the input; True for a single one.
+    """
+
+    tree = True
+
+    def shape(self, N):
+        """Return the shape of the weights for N inputs.
+
+        Parameters
+        ----------
+        N : int
+            Number of inputs; a multiple of `units` for a tree.
+
+        Returns
+        -------
+        tuple of int
+            ``(N,)`` for a perceptron, ``(K, N/K)`` for a tree, ``(K, N)`` fully connected.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If N is not a positive integer, if the units do not divide it, or if there are
+            infinitely many units.
+        """
+        units = self.finite_units()
+        N = _validate.integer("N", N, 1)
+        if not self.tree:
+            return units, N
+        if N % units:
+            raise ValueError(f"units must divide N, got {units} units with N = {N}")
+        return units, N // units
+
+    def finite_units(self):
+        """Return the number of units, which only theory may take to infinity."""
+        if math.isinf(self.units):
+            raise ValueError(f"units must be finite for a network, got {self!r}")
+        return self.units
+
+    def network(self, w):
+        """Return the network of this device that has the weights w.
+
+        Parameters
+        ----------
+        w : array_like
+            Weights, shape ``(N,)`` for a perceptron, ``(K, N/K)`` for a tree, ``(K, N)`` fully
+            connected; -1 and +1 where the device has binary weights.
+
+        Returns
+        -------
+        networks.Perceptron, TreeCommittee, Committee, ReluCommittee or ParityMachine
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `w` does not hold finite real numbers, or not as many units as the device has, or
+            anything but -1 and +1 where weights are binary.
+        """
+        net = self._network(w)
+        if net.w.ndim > 1 and len(net.w) != self.units:
+            raise ValueError(f"w must have {self.units} rows, one a unit, got shape {net.w.shape}")
+        if self.weights.discrete and net.w.dtype.kind != "i":
+            raise ValueError("w must hold -1 and +1 only: the device has binary weights")
+        return net
+
+    def _checked(self, activation=None):
+        """Check and normalise the fields; called by each device when it is made."""
+        _validate.member("weights", self.weights, WEIGHTS)
+        units = self.units
+        if not (isinstance(units, float) and math.isinf(units) and units > 0):
+            units = _validate.integer("units", units, 1)
+        object.__setattr__(self, "units", units)
+        if activation is not None:
+            _validate.member("activation", activation, ACTIVATIONS)
+
+
+@dataclass(frozen=True)
+class Perceptron(Device):
+    """One threshold unit: the answer is the sign of ``w . xi``.
+
+    Parameters
+    ----------
+    weights : Binary or Spherical
+        What a weight may be.
+
+    Raises
+    ------
+    TypeError
+        If `weights` is of another kind.
+
+    Examples
+    --------
+    >>> Perceptron().network([1, -1, 1]).output([[1, 1, 1]])
+    array([1], dtype=int8)
+    """
+
+    weights: Binary | Spherical = Binary()
+
+    units = 1  #: number of units
+
+    def __post_init__(self):
+        _validate.member("weights", self.weights, WEIGHTS)
+
+    def shape(self, N):
+        return (_validate.integer("N", N, 1),)
+
+    def _network(self, w):
+        from wfmlib import networks
+
+        return networks.Perceptron(w)
+
+
+@dataclass(frozen=True)
+class TreeCommittee(Device):
+    """Units on disjoint parts of the input; the answer is the sign of the sum of theirs.
+
+    Sign units vote [eq-tree-committee]; of other units half of the answers are added and half
+    subtracted (P2, eq. 1).
+
+    Parameters
+    ----------
+    units : int or numpy.inf
+        Number K of units. Theory for infinitely many holds as K tends to infinity after N.
+    activation : Sign, ReLU or Activation
+        What a unit answers to its preactivation.
+    weights : Binary or Spherical
+        What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> TreeCommittee(np.inf, ReLU())
+    TreeCommittee(units=inf, activation=ReLU(), weights=Spherical())
+    >>> TreeCommittee(3).shape(999)
+    (3, 333)
+    """
+
+    units: int | float
+    activation: Sign | ReLU | Activation = Sign()
+    weights: Binary | Spherical = Spherical()
+
+    def __post_init__(self):
+        self._checked(self.activation)
+
+    def _network(self, w):
+        return _committee(self, w)
+
+
+@dataclass(frozen=True)
+class Committee(Device):
+    """Units that see all of the input; the answer is the sign of the sum of theirs.
+
+    Sign units vote; of other units half of the answers are added and half subtracted (P2, eq. 1).
+
+    Parameters
+    ----------
+    units : int
+        Number K of units.
+    activation : Sign, ReLU or Activation
+        What a unit answers to its preactivation.
+    weights : Binary or Spherical
+        What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind or out of range; the message names it.
+    """
+
+    units: int
+    activation: Sign | ReLU | Activation = Sign()
+    weights: Binary | Spherical = Spherical()
+
+    tree = False
+
+    def __post_init__(self):
+        self._checked(self.activation)
+        self.finite_units()
+
+    def _network(self, w):
+        return _committee(self, w)
+
+
+@dataclass(frozen=True)
+class ParityMachine(Device):
+    """Sign units on disjoint parts of the input; the answer is the product of theirs.
+
+    This is [eq-parity-output].
+
+    Parameters
+    ----------
+    units : int
+        Number K of units.
+    weights : Binary or Spherical
+        What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind or out of range; the message names it.
+    """
+
+    units: int
+    weights: Binary | Spherical = Spherical()
+
+    def __post_init__(self):
+        self._checked()
+        self.finite_units()
+
+    def _network(self, w):
+        from wfmlib import networks
+
+        return networks.ParityMachine(w)
+
+
+def _committee(device, w):
+    """Return the network of a committee, on a tree or fully connected."""
+    from wfmlib import networks
+
+    if isinstance(device.activation, ReLU):
+        return networks.ReluCommittee(w, tree=device.tree)
+    if not isinstance(device.activation, Sign):
+        raise ValueError(
+            f"activation must be Sign() or ReLU() for a network, got {device.activation!r}"
+        )
+    return networks.TreeCommittee(w) if device.tree else networks.Committee(w)
