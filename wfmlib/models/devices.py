@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from wfmlib import _validate
-from wfmlib.models.activations import Activation, ReLU, Sign
+from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.weights import Binary, Spherical
 
 __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee"]
@@ -126,6 +126,7 @@ class Perceptron(Device):
     weights: Binary | Spherical = Binary()
 
     units = 1  #: number of units
+    activation = Linear()  #: a stability is the field itself: effective overlap c(q) = q
 
     def __post_init__(self):
         _validate.member("weights", self.weights, WEIGHTS)
