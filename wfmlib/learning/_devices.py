@@ -1,0 +1,51 @@
+"""Which devices an algorithm takes: checked once, at its door."""
+
+from __future__ import annotations
+
+import math
+
+from wfmlib.models.activations import Linear, Sign
+from wfmlib.models.devices import Committee, Device, Perceptron, TreeCommittee
+
+VOTING = (Perceptron, TreeCommittee, Committee)  # they answer with the sign of a sum
+
+
+def checked(device, weights, kinds=VOTING, activations=(Sign,)):
+    """Return a device that an algorithm is there for.
+
+    Parameters
+    ----------
+    device : Device
+    weights, kinds, activations : tuple of type
+        Which weights, devices and activations of hidden units the algorithm takes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none, or not one of those; the message names `device` and what is offered.
+    """
+    if not isinstance(device, Device):
+        hint = "; call the class" if isinstance(device, type) else ""
+        raise TypeError(
+            f"device must be a device, such as Perceptron() or TreeCommittee(3), got {device!r}"
+            f"{hint}"
+        )
+    activation = getattr(device, "activation", Sign())  # a parity machine says none: signs
+    fits = isinstance(device, kinds) and isinstance(device.weights, weights)
+    fits = fits and isinstance(activation, (Linear, *activations))
+    if not fits or math.isinf(device.units):
+        raise ValueError(
+            f"device must be a {_either(kinds)} of finitely many units, with weights "
+            f"{_either(weights, '()')} and, in hidden units, {_either(activations, '()')}; "
+            f"got {device!r}"
+        )
+    return device
+
+
+def rows(device, N):
+    """Return the shape (K, M) of the weights for N inputs, one row a unit, and one at least."""
+    return (1, *device.shape(N))[-2:]
+
+
+def _either(kinds, call=""):
+    return " or ".join(f"{one.__name__}{call}" for one in kinds)
