@@ -109,23 +109,23 @@ def patterns(xi, sigma):
     return xi, sigma
 
 
-def generator(seed):
-    """Return a `numpy.random.Generator` from a seed, a `SeedSequence` or a generator.
+def generator(rng):
+    """Return a `numpy.random.Generator`: the one given, or one of what is given as `rng`.
 
-    None is refused: a result that nobody can repeat is not wanted here.
+    None takes fresh entropy: no run with it can be repeated.
     """
-    if isinstance(seed, np.random.Generator):
-        return seed
-    if isinstance(seed, np.random.SeedSequence):
-        return np.random.default_rng(seed)
-    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, Integral):
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or isinstance(rng, np.random.SeedSequence):
+        return np.random.default_rng(rng)
+    if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, Integral):
         raise TypeError(
-            "seed must be a non-negative integer, a numpy.random.SeedSequence or a "
-            f"numpy.random.Generator, got {seed!r}"
+            "rng must be None, a non-negative integer, a numpy.random.SeedSequence or a "
+            f"numpy.random.Generator, got {rng!r}"
         )
-    if seed < 0:
-        raise ValueError(f"seed must be a non-negative integer, got {seed}")
-    return np.random.default_rng(int(seed))
+    if rng < 0:
+        raise ValueError(f"rng must be a non-negative integer, got {rng}")
+    return np.random.default_rng(int(rng))
 
 
 def member(name, value, kinds):

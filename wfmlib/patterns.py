@@ -1,10 +1,10 @@
 """Patterns to store: random ones, and ones that a teacher has labelled.
 
-Both functions take a seed, a `numpy.random.SeedSequence` or a `numpy.random.Generator`. A sweep
-over samples gives each its own child of one seed sequence,
+Both functions take a seed, a `numpy.random.SeedSequence` or a `numpy.random.Generator` as `rng`.
+A sweep over samples gives each its own child of one seed sequence,
 
     for child in np.random.SeedSequence(1).spawn(samples):
-        xi, sigma = patterns.random(P, N, child)
+        xi, sigma = patterns.random(P, N, rng=child)
 
 so that a sample is the same whatever the order, and the number of workers, it is drawn with.
 """
@@ -18,7 +18,7 @@ from wfmlib import _validate
 __all__ = ["random", "teacher_student"]
 
 
-def random(P, N, seed):
+def random(P, N, *, rng=None):
     """Draw P patterns and their labels, every entry -1 or +1 with probability 1/2.
 
     This is the storage problem [eq-stability] at load ``alpha = P / N``.
@@ -27,8 +27,8 @@ def random(P, N, seed):
     ----------
     P, N : int
         Number of patterns and number of weights, both at least 1.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
-        Where the randomness comes from; a generator is advanced.
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Where the randomness comes from: fresh entropy where None; a generator is advanced.
 
     Returns
     -------
@@ -40,17 +40,17 @@ def random(P, N, seed):
     Raises
     ------
     TypeError
-        If `P` or `N` is not an integer, or `seed` is none of the three kinds.
+        If `P` or `N` is not an integer, or `rng` is none of the four kinds.
     ValueError
-        If `P` or `N` is below 1, or an integer `seed` is negative.
+        If `P` or `N` is below 1, or an integer `rng` is negative.
     """
     P = _validate.integer("P", P, 1)
     N = _validate.integer("N", N, 1)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     return _signs(rng, (P, N)), _signs(rng, P)
 
 
-def teacher_student(P, N, seed):
+def teacher_student(P, N, *, rng=None):
     """Draw a binary teacher and P random patterns, labelled by the sign of ``teacher @ xi``.
 
     At even N a pattern can tie, ``teacher . xi = 0``. The teacher would then break its own rule
@@ -62,8 +62,8 @@ def teacher_student(P, N, seed):
     ----------
     P, N : int
         Number of patterns and number of weights, both at least 1.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
-        Where the randomness comes from; a generator is advanced.
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Where the randomness comes from: fresh entropy where None; a generator is advanced.
 
     Returns
     -------
@@ -77,13 +77,13 @@ def teacher_student(P, N, seed):
     Raises
     ------
     TypeError
-        If `P` or `N` is not an integer, or `seed` is none of the three kinds.
+        If `P` or `N` is not an integer, or `rng` is none of the four kinds.
     ValueError
-        If `P` or `N` is below 1, or an integer `seed` is negative.
+        If `P` or `N` is below 1, or an integer `rng` is negative.
     """
     P = _validate.integer("P", P, 1)
     N = _validate.integer("N", N, 1)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     teacher = _signs(rng, N)
     xi = _signs(rng, (P, N))
     field = xi @ teacher.astype(np.int64)

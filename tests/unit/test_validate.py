@@ -70,10 +70,10 @@ def test_arrays():
         _validate.reals("q", "a")
 
 
-@pytest.mark.parametrize("seed", [None, 1.5, "3", True, [1, 2]])
-def test_generator_refuses_other_types(seed):
-    with pytest.raises(TypeError, match="seed must be a non-negative integer"):
-        _validate.generator(seed)
+@pytest.mark.parametrize("rng", [1.5, "3", True, [1, 2]])
+def test_generator_refuses_other_types(rng):
+    with pytest.raises(TypeError, match="rng must be None, a non-negative integer"):
+        _validate.generator(rng)
 
 
 def test_generator():
@@ -82,6 +82,7 @@ def test_generator():
     generator = np.random.default_rng(3)
     assert _validate.generator(generator) is generator
     assert _validate.generator(np.random.SeedSequence(3)).random() == generator.random()
+    assert _validate.generator(None).random() != _validate.generator(None).random()
 
 
 def test_member_and_choice():

@@ -58,18 +58,18 @@ def binarise(images, *, low=0.25, high=0.75):
     return xi, kept
 
 
-def dress_coat(patterns=500, *, seed, balanced=True):
+def dress_coat(patterns=500, *, rng=None, balanced=True):
     """Return the task of telling dresses from coats, after Fashion-MNIST.
 
     Of both official sets the images are kept whose median is from 0.25 to 0.75: 344 dresses and
     3583 coats to train with, 74 and 603 to test with. The training patterns are drawn from the
-    former by `draw`; the test patterns are all of the latter, whatever the seed.
+    former by `draw`; the test patterns are all of the latter, whatever `rng`.
 
     Parameters
     ----------
     patterns : int, optional
         How many to train with.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Which of them.
     balanced : bool, optional
         As for `draw`. P1 does not say; of all together 9 in 10 are coats.
@@ -92,10 +92,10 @@ def dress_coat(patterns=500, *, seed, balanced=True):
 
     Source: P1, Sec. V.
     """
-    return *draw(*_task("train"), patterns, seed=seed, balanced=balanced), *_task("test")
+    return *draw(*_task("train"), patterns, rng=rng, balanced=balanced), *_task("test")
 
 
-def draw(xi, sigma, patterns, *, seed, balanced=True):
+def draw(xi, sigma, patterns, *, rng=None, balanced=True):
     """Draw some of the patterns of two classes, without repetition and in random order.
 
     Parameters
@@ -106,7 +106,7 @@ def draw(xi, sigma, patterns, *, seed, balanced=True):
         Labels, shape (P,), entries -1 and +1.
     patterns : int
         How many to draw.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Which of them.
     balanced : bool, optional
         Draw as many with label -1 as with +1 (an odd one out has +1), or from all together.
@@ -124,7 +124,7 @@ def draw(xi, sigma, patterns, *, seed, balanced=True):
     """
     xi, sigma = _validate.patterns(xi, sigma)
     patterns = _validate.integer("patterns", patterns, 1)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     if _validate.choice("balanced", balanced, (True, False)):
         groups = [np.flatnonzero(sigma == label) for label in (-1, 1)]
         counts = [patterns // 2, patterns - patterns // 2]
@@ -145,7 +145,7 @@ def draw(xi, sigma, patterns, *, seed, balanced=True):
     return xi[order], sigma[order]
 
 
-def shuffle_pixels(xi, seed):
+def shuffle_pixels(xi, *, rng=None):
     """Permute every pixel among the patterns, each in its own way  [eq-shuffle].
 
     Each pixel keeps its mean over the patterns; pixels are independent of each other otherwise,
@@ -155,7 +155,7 @@ def shuffle_pixels(xi, seed):
     ----------
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the permutations.
 
     Returns
@@ -170,7 +170,7 @@ def shuffle_pixels(xi, seed):
 
     Source: P1, App. F.
     """
-    return _validate.generator(seed).permuted(_validate.signs("xi", xi, 2), axis=0)
+    return _validate.generator(rng).permuted(_validate.signs("xi", xi, 2), axis=0)
 
 
 def _task(split):

@@ -60,7 +60,7 @@ def task(settings, data, seed):
     if data == "shuffled":
         version = seed.spawn_key[-1] % settings["shuffles"]
         key = (settings["shuffle_seed"], settings["subset"], version)
-        xi = shuffle_pixels(xi, np.random.SeedSequence(key))
+        xi = shuffle_pixels(xi, rng=np.random.SeedSequence(key))
     return xi, sigma, *test
 
 
@@ -146,9 +146,9 @@ def synthetic(images, seed):
 def _patterns(images, patterns, balanced, subset):
     """Return training and test patterns of the original task."""
     if images == "fashion-mnist":
-        return dress_coat(patterns, seed=subset, balanced=balanced)
+        return dress_coat(patterns, rng=subset, balanced=balanced)
     grey, labels = synthetic(4 * patterns, SEED)
     xi, kept = binarise(grey, low=0.0, high=1.0)
     half = slice(None, None, 2), slice(1, None, 2)
     train, test = ((xi[rows], labels[kept][rows]) for rows in half)
-    return *draw(*train, patterns, seed=subset, balanced=balanced), *test
+    return *draw(*train, patterns, rng=subset, balanced=balanced), *test

@@ -71,7 +71,7 @@ class PackedPatterns:
             self.words[:, some] = padded.view("<u8").T
 
     @classmethod
-    def random(cls, P, N, seed):
+    def random(cls, P, N, *, rng=None):
         """Draw random patterns and labels, packed as they are drawn.
 
         The product of a fair label and a fair sign is a fair sign, so only the products are
@@ -82,8 +82,8 @@ class PackedPatterns:
         ----------
         P, N : int
             Number of patterns and number of weights, both at least 1.
-        seed : int, numpy.random.SeedSequence or numpy.random.Generator
-            Where the randomness comes from; a generator is advanced.
+        rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Where the randomness comes from: fresh entropy where None; a generator is advanced.
 
         Returns
         -------
@@ -93,13 +93,13 @@ class PackedPatterns:
         Raises
         ------
         TypeError
-            If `P` or `N` is not an integer, or `seed` is none of the three kinds.
+            If `P` or `N` is not an integer, or `rng` is none of the four kinds.
         ValueError
-            If `P` or `N` is below 1, or an integer `seed` is negative.
+            If `P` or `N` is below 1, or an integer `rng` is negative.
         """
         drawn = cls.__new__(cls)
         drawn.P, drawn.N = _validate.integer("P", P, 1), _validate.integer("N", N, 1)
-        rng = _validate.generator(seed)
+        rng = _validate.generator(rng)
         drawn.words = np.empty((-(-drawn.N // WORD), drawn.P), dtype=np.uint64)
         for row in drawn.words:
             row[:] = rng.integers(2**64 - 1, size=drawn.P, dtype=np.uint64, endpoint=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wfmlib.models.devices import Device
+
 
 class NoSolution(UserWarning):
     """An algorithm ended with weights that are not a solution."""
@@ -31,9 +33,12 @@ class Solution:
 
     Attributes
     ----------
+    device : Device or None
+        What the weights are those of; None for deep networks, which are no device.
     weights : numpy.ndarray
-        As the networks take them: shape (N,) for a perceptron, (K, N/K) for a tree committee,
-        (K, N) for a fully connected one. int8 when they are binary.
+        In the shape of the device: (N,) for a perceptron, (K, N/K) for a tree, (K, N) fully
+        connected. Binary ones are int8; real ones have ``|w_k|^2`` equal to the number of weights
+        of each unit.
     errors : int
         Number of patterns that a network with these weights answers wrongly, counted by
         `wfmlib.networks`.
@@ -45,11 +50,17 @@ class Solution:
         What it recorded on its way.
     """
 
+    device: Device | None
     weights: np.ndarray
     errors: int
     converged: bool
     epochs: int
     history: dict
+
+    @property
+    def network(self):
+        """The network of the device that has these weights."""
+        return self.device.network(self.weights)
 
     @property
     def ending(self):
@@ -69,6 +80,7 @@ class Solution:
         shapes = ", ".join(f"{one.shape} {one.dtype}" for one in layers)
         return (
             f"{type(self).__name__}: {self.ending}\n"
+            f"  device: {self.device!r}\n"
             f"  weights: {shapes}\n"
             f"  errors: {self.errors}, converged: {self.converged}, epochs: {self.epochs}\n"
             f"  history: {', '.join(self.history)}"

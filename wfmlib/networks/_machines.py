@@ -28,7 +28,9 @@ def kind(w):
 
 
 class Machine(ABC):
-    """A device with a binary answer: the sign of a number that a subclass finds."""
+    """A machine with a binary answer: the sign of a number that a subclass finds."""
+
+    tree = True  #: whether the units see disjoint parts of the input; True for a single one
 
     def output(self, xi):
         """Return the answer to each pattern.

@@ -31,6 +31,8 @@ class Committee(TreeCommittee):
         If `w` has not two axes, is empty, is not finite, or is zero throughout in a unit.
     """
 
+    tree = False
+
     @property
     def inputs(self):
         """Number N of inputs."""

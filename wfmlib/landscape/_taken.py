@@ -1,0 +1,33 @@
+"""What a measure is taken at: a solution, or any network."""
+
+from __future__ import annotations
+
+from wfmlib.learning.solution import Solution
+from wfmlib.networks import Perceptron, TreeCommittee
+
+
+def network(given, name="solution"):
+    """Return the network of a `Solution`, or the network that is given itself.
+
+    A network is whatever answers patterns with its ``output``. Weights alone do not say what
+    their units see, nor what they answer: they are refused.
+    """
+    if isinstance(given, Solution):
+        return given.network
+    if not hasattr(given, "output"):
+        raise TypeError(
+            f"{name} must be a Solution or a network, such as device.network(w) makes of weights, "
+            f"got {type(given).__name__}"
+        )
+    return given
+
+
+def sign_units(given, name="solution"):
+    """Return the weights of sign units that vote, and whether they see disjoint inputs.
+
+    Shape (N,), (K, N/K) or (K, N); int8 where weights are binary.
+    """
+    net = network(given, name)
+    if not isinstance(net, (Perceptron, TreeCommittee)):  # Committee is one of the latter
+        raise TypeError(f"{name} must be a perceptron or a committee of sign units, got {net!r}")
+    return net.w, net.tree
