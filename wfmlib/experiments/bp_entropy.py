@@ -10,26 +10,24 @@ import math
 
 import numpy as np
 
-from wfmlib import learning, patterns
+from wfmlib import TreeCommittee, learning, patterns
 from wfmlib.experiments.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Spherical
 
 
 def sample(settings, point, seed):
     """Return entropy and convergence on one set of random patterns."""
     patterns_seed, messages_seed = seed.spawn(2)
     N = settings["N"]
-    xi, sigma = patterns.random(round(point["alpha"] * N), N, patterns_seed)
+    xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     try:
         found = learning.belief_propagation(
+            TreeCommittee(settings["units"]),
             xi,
             sigma,
-            units=settings["units"],
-            weights=Spherical(),
             tolerance=settings["tolerance"],
             max_sweeps=settings["max_sweeps"],
-            seed=messages_seed,
+            rng=messages_seed,
         )
     except NotConverged as error:
         sweeps = error.report.iterations

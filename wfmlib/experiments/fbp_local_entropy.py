@@ -31,7 +31,7 @@ def sample(settings, point, seed):
     """Return how one run ended, and the local entropy around its solution."""
     xi, sigma, found = focus(settings, point["alpha"], seed, form=settings["form"])
     around = (
-        curve(settings, found.weights, xi, sigma)
+        curve(settings, found, xi, sigma)
         if found is not None and found.errors == 0
         else no_curve(settings)
     )

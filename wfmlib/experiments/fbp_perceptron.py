@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import networks
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import (
     AGREEMENT,
@@ -40,10 +39,10 @@ def sample(settings, point, seed):
     if found is None or found.errors:
         missing = np.full(len(settings["stability"]), np.nan)
         return outcome(found) | no_curve(settings) | {"density": missing}
-    stabilities = networks.Perceptron(found.weights).stabilities(xi, sigma)
+    stabilities = found.network.stabilities(xi, sigma)
     edges = np.append(settings["stability"] - WIDTH / 2, settings["stability"][-1] + WIDTH / 2)
     density = np.histogram(stabilities, edges)[0] / (len(stabilities) * WIDTH)
-    around = curve(settings, found.weights, xi, sigma)
+    around = curve(settings, found, xi, sigma)
     return outcome(found) | around | {"density": density}
 
 

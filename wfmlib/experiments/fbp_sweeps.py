@@ -49,7 +49,7 @@ def sample(settings, point, seed):
             raise FloatingPointError(f"a message ceased to be a number, {limit} sweeps a step")
         found.append(one)
     around = [
-        landscape.local_entropy(one.weights, xi, sigma, couplings=settings["coupling"])
+        landscape.local_entropy(one, xi, sigma, couplings=settings["coupling"], rng=0)
         for one in found
     ]
     history = [one.history for one in found]

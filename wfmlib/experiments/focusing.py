@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import landscape, learning, patterns
+from wfmlib import Binary, Perceptron, Spherical, TreeCommittee, landscape, learning, patterns
 from wfmlib.experiments.experiment import Agreement, Axis, Variable
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Binary, Spherical
 
 WEIGHTS = {"binary": Binary(), "spherical": Spherical()}
 
@@ -43,6 +42,14 @@ AGREEMENT = Agreement(
 )
 
 
+def device(settings):
+    """Return the perceptron or the tree that settings describe."""
+    weights = WEIGHTS[settings["weights"]]
+    if settings["units"] == 1:
+        return Perceptron(weights)
+    return TreeCommittee(settings["units"], weights=weights)
+
+
 def focus(settings, alpha, seed, **options):
     """Draw patterns, and run focusing on them; return patterns, labels and what was found.
 
@@ -50,17 +57,16 @@ def focus(settings, alpha, seed, **options):
     """
     patterns_seed, messages_seed = seed.spawn(2)
     N = settings["N"]
-    xi, sigma = patterns.random(round(alpha * N), N, patterns_seed)
+    xi, sigma = patterns.random(round(alpha * N), N, rng=patterns_seed)
     try:
         found = learning.focusing_bp(
+            device(settings),
             xi,
             sigma,
-            units=settings["units"],
-            weights=WEIGHTS[settings["weights"]],
             replicas=settings["replicas"],
             max_sweeps=settings["max_sweeps"],
             tolerance=settings["tolerance"],
-            seed=messages_seed,
+            rng=messages_seed,
             **options,
         )
     except NotConverged:
@@ -93,9 +99,9 @@ def success(settings, point, seed):
     return outcome(found)
 
 
-def curve(settings, weights, xi, sigma):
-    """Return the local entropy around weights, as the variables of `CURVE`."""
-    around = landscape.local_entropy(weights, xi, sigma, couplings=settings["coupling"])
+def curve(settings, solution, xi, sigma):
+    """Return the local entropy around a solution, or a network, as the variables of `CURVE`."""
+    around = landscape.local_entropy(solution, xi, sigma, couplings=settings["coupling"], rng=0)
     return {name: around[name].values for name in CURVE}
 
 

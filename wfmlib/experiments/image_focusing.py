@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import learning, networks
+from wfmlib import Committee, learning
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AGREEMENT, OUTCOME, outcome
 from wfmlib.experiments.image_task import DATA, QUICK_TASK, SEED, TASK, task
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Spherical
 
 VARIABLES = OUTCOME | {
     "step_errors": Variable("1", "wrong answers of the centre after each step", ("step",)),
@@ -27,17 +26,15 @@ def sample(settings, point, seed):
     xi, sigma, *test = task(settings, point["data"], seed)
     try:
         found = learning.focusing_bp(
+            Committee(settings["units"]),
             xi,
             sigma,
-            units=settings["units"],
-            tree=False,
-            weights=Spherical(),
             form=settings["form"],
             replicas=settings["replicas"],
             damping=point["damping"],
             max_sweeps=settings["max_sweeps"],
             tolerance=settings["tolerance"],
-            seed=seed.spawn(1)[0],
+            rng=seed.spawn(1)[0],
         )
     except NotConverged:
         missing = np.full(len(settings["step"]), np.nan)
@@ -46,7 +43,7 @@ def sample(settings, point, seed):
             "step_residual": missing,
             "test_error": np.nan,
         }
-    wrong = networks.Committee(found.weights).errors(*test)
+    wrong = found.network.errors(*test)
     return outcome(found) | {
         "step_errors": found.history["errors"].astype(float),
         "step_residual": found.history["residual"],

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import ndimage
 
-from wfmlib import landscape
+from wfmlib import Committee, landscape
 from wfmlib.datasets.binarise import binarise, draw, dress_coat, shuffle_pixels
 from wfmlib.experiments import committee_algorithms
 from wfmlib.experiments.focusing import CURVE, no_curve
@@ -74,10 +74,9 @@ def solve(settings, point, seed):
     patterns = task(settings, point["data"], seed)
     found = committee_algorithms.solve(
         point["algorithm"],
+        Committee(settings["units"]),
         *patterns[:2],
-        settings["units"],
         algorithm_seed,
-        tree=False,
         max_epochs=settings["max_epochs"],
         **settings["recipes"][point["data"]][point["algorithm"]],
     )
@@ -104,15 +103,15 @@ def around(settings, found, xi, sigma, names=()):
         }
     else:
         curve = landscape.local_entropy(
-            found.weights,
+            found,
             xi,
             sigma,
             couplings=settings["coupling"],
-            tree=False,
             form=settings["form"],
             damping=settings["damping"],
             tolerance=settings["tolerance"],
             max_sweeps=settings["max_sweeps"],
+            rng=0,
         )
         measured = {name: curve[name].values for name in (*CURVE, *names)}
     return {f"around_{name}" if name in CURVE else name: measured[name] for name in measured}

@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 from tqdm.auto import tqdm
 
 from wfmlib import _validate
+from wfmlib.landscape._taken import sign_units
 from wfmlib.learning.belief_propagation import (
     PATIENCE,
     checked_reference,
@@ -23,7 +24,7 @@ from wfmlib.learning.belief_propagation import (
 )
 from wfmlib.learning.protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
 from wfmlib.solvers import NotConverged
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
@@ -31,21 +32,20 @@ LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs
 
 
 def local_entropy(
-    weights,
+    solution,
     xi,
     sigma,
     *,
     couplings=None,
-    tree=True,
     form="exact",
     output="exact",
     damping=0.0,
     tolerance=1e-6,
     max_sweeps=500,
-    seed=0,
+    rng=None,
     progress=False,
 ):
-    """Measure how many solutions lie around given weights, against the distance [eq-bp-local].
+    """Measure how many solutions lie around a given one, against the distance [eq-bp-local].
 
     Messages are passed on the same patterns with a pull towards the weights. Each strength of
     the pull, a coupling, selects a distance, and the entropy of what is selected is the local
@@ -54,10 +54,11 @@ def local_entropy(
 
     Parameters
     ----------
-    weights : array_like
-        Shape (N,) for a perceptron, (K, N/K) for a tree committee, (K, N) for a fully connected
-        one. All -1 and +1: solutions with binary weights are counted; otherwise solutions on the
-        sphere ``|w_k|^2 = M``, M the weights of a unit, to which the given ones are scaled.
+    solution : Solution or network
+        Weights of a perceptron or of a committee of sign units; ``device.network(w)`` makes a
+        network of plain ones. All -1 and +1: solutions with binary weights are counted; otherwise
+        solutions on the sphere ``|w_k|^2 = M``, M the weights of a unit, to which the given ones
+        are scaled. They need not be a solution.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
@@ -65,9 +66,7 @@ def local_entropy(
     couplings : array_like, optional
         Strengths of the pull. By default the 49 of P3, App. B 3, without its infinite one, for
         binary weights; 40 from 200 to 0.1 on the sphere.
-    tree : bool, optional
-        For weights with two axes: whether the units see disjoint parts of the input.
-    form, output, damping, tolerance, max_sweeps, seed
+    form, output, damping, tolerance, max_sweeps, rng
         As for `learning.belief_propagation`.
     progress : bool, optional
         Show a bar, once two seconds have passed.
@@ -92,22 +91,15 @@ def local_entropy(
     At distances of some 1/N only a few flips are meant, and the Gaussian step of the messages
     does not hold: exact and expanded form differ there, and neither is to be believed.
     """
-    given = _validate.reals("weights", weights)
-    if given.ndim not in (1, 2) or given.size == 0 or not np.all(np.isfinite(given)):
-        raise ValueError(f"weights must be finite, with 1 axis or 2, got shape {given.shape}")
-    units = 1 if given.ndim == 1 else len(given)
-    binary = bool(np.all(np.abs(given) == 1))
-    kind = Binary() if binary else Spherical()
-    engine = prepare(xi, sigma, units, tree, kind, form, output, None, seed)
-    reference = checked_reference(given, engine, "weights")
-    if not binary:
-        if not np.all(np.any(reference, axis=1)):
-            raise ValueError("weights must not be zero throughout in any unit")
+    device, w = _device(solution)
+    engine = prepare(device, xi, sigma, form, output, None, rng)
+    reference = checked_reference(w, engine, "solution")
+    if not device.weights.discrete:
         reference = on_sphere(reference)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    couplings = _couplings(couplings, engine.strongest, binary)
+    couplings = _couplings(couplings, engine.strongest, device.weights.discrete)
     _validate.choice("progress", progress, (True, False))
     rows = [
         _point(engine, reference, coupling, damping, tolerance, max_sweeps)
@@ -121,7 +113,16 @@ def local_entropy(
             NotSettled,
             stacklevel=2,
         )
-    return _dataset(couplings, rows, kind)
+    return _dataset(couplings, rows, device.weights.discrete)
+
+
+def _device(solution):
+    """Return the device that has these weights among others, and the weights."""
+    w, tree = sign_units(solution)
+    kind = Binary() if w.dtype.kind == "i" else Spherical()
+    if w.ndim == 1:
+        return Perceptron(kind), w
+    return (TreeCommittee if tree else Committee)(len(w), weights=kind), w
 
 
 def _couplings(couplings, strongest, binary):
@@ -155,10 +156,10 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
     return distance, entropy, True, len(residuals), float(residuals[-1])
 
 
-def _dataset(couplings, rows, kind):
+def _dataset(couplings, rows, discrete):
     distance, entropy, converged, sweeps, residual = map(np.array, zip(*rows[::-1], strict=True))
     excess = np.full(len(entropy), math.nan)
-    excess[converged] = entropy[converged] - entropy_of_all(distance[converged], kind.discrete)
+    excess[converged] = entropy[converged] - entropy_of_all(distance[converged], discrete)
     unit = {"units": "nats per weight"}
     return xarray.Dataset(
         {

@@ -9,7 +9,8 @@ import numpy as np
 import scipy
 from tqdm.auto import tqdm
 
-from wfmlib import _validate, networks
+from wfmlib import _validate
+from wfmlib.learning import _devices
 from wfmlib.learning.messages import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.models.weights import Binary, Spherical
@@ -69,14 +70,12 @@ class BeliefPropagation(Solution):
         return None if self.converged else NotSettled
 
 
-@tells("more max_sweeps, damping=0.5, another seed, or fewer patterns")
+@tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
 def belief_propagation(
+    device,
     xi,
     sigma,
     *,
-    units=1,
-    tree=True,
-    weights=Binary(),
     reference=None,
     coupling=0.0,
     form="exact",
@@ -86,10 +85,10 @@ def belief_propagation(
     tolerance=1e-6,
     max_sweeps=1000,
     messages=None,
-    seed=0,
+    rng=None,
     progress=False,
 ):
-    """Pass messages between the patterns and the weights of a committee until they settle.
+    """Pass messages between the patterns and the weights of a device until they settle.
 
     At the fixed point they hold the marginals of all weight vectors that answer every pattern
     rightly, drawn uniformly, and the logarithm of their number: exactly on a tree, and up to
@@ -98,19 +97,15 @@ def belief_propagation(
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or Committee
+        Of sign units, with binary or spherical weights. An odd number of units has no ties among
+        them; at most 35 with the exact output.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    units : int, optional
-        Number K of hidden units. 1 is the perceptron; an odd number has no ties among the units.
-        At most 35 with the exact output.
-    tree : bool, optional
-        Whether the units see disjoint parts of the input, N/K entries each, or all of it.
-    weights : theory.Binary or theory.Spherical, optional
-        Weights +-1, or on the sphere: ``|w_k|^2`` is the number of weights of each unit.
     reference : array_like, optional
-        Weights to be near to, in the shape that the networks take, and
+        Weights to be near to, in the shape of the device, and
     coupling : float, optional
         how strongly: the measure gets a factor ``exp(coupling w . reference)`` for binary
         weights, ``exp(-coupling |w - reference|^2 / 2)`` on the sphere [eq-bp-reference].
@@ -130,8 +125,8 @@ def belief_propagation(
         After how many sweeps to stop.
     messages : dict of numpy.ndarray, optional
         The messages of another run on patterns of the same shape, to start from.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first messages and the orders.
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first messages and the orders; fresh entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -155,8 +150,16 @@ def belief_propagation(
     Notes
     -----
     P1, App. D 1 and 2, with the corrections that the book states; P3, App. B 3.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(250, 501, rng=1)
+    >>> found = belief_propagation(Perceptron(), xi, sigma, rng=1)
+    >>> found.converged, round(found.entropy, 2)
+    (True, 0.31)
     """
-    engine = prepare(xi, sigma, units, tree, weights, form, output, messages, seed)
+    engine = prepare(device, xi, sigma, form, output, messages, rng)
     coupling = _validate.real("coupling", coupling, 0.0, engine.strongest)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
@@ -172,24 +175,16 @@ def belief_propagation(
     return report(engine, history, tolerance)
 
 
-def prepare(xi, sigma, units, tree, weights, form, output, messages, seed):
+def prepare(device, xi, sigma, form="exact", output="exact", messages=None, rng=None):
     """Check what describes an instance and return its `Messages`."""
+    _devices.checked(device, (Binary, Spherical))
     xi, sigma = _validate.patterns(xi, sigma)
-    units = _validate.integer("units", units, 1)
-    _validate.choice("tree", tree, (True, False))
-    _validate.member("weights", weights, (Binary, Spherical))
     expanded = _validate.choice("form", form, ("exact", "expanded")) == "expanded"
     gaussian = _validate.choice("output", output, ("exact", "gaussian")) == "gaussian"
-    if not gaussian and units > MOST_UNITS:
-        raise ValueError(f"output='exact' takes up to {MOST_UNITS} units, got {units}")
-    if tree and xi.shape[1] % units:
-        raise ValueError(
-            f"units must divide the number of columns of xi, got {units} and {xi.shape[1]}"
-        )
-    kind = BinaryMessages if isinstance(weights, Binary) else SphericalMessages
-    engine = kind(
-        xi * sigma[:, None], units, bool(tree), expanded, gaussian, _validate.generator(seed)
-    )
+    if not gaussian and device.units > MOST_UNITS:
+        raise ValueError(f"output='exact' takes up to {MOST_UNITS} units, got {device!r}")
+    kind = BinaryMessages if device.weights.discrete else SphericalMessages
+    engine = kind(device, xi * sigma[:, None], expanded, gaussian, _validate.generator(rng))
     if messages is not None:
         engine.load(messages)
     return engine
@@ -236,6 +231,7 @@ def report(engine, residuals, tolerance):
         raise NotConverged(Report(False, float(residuals[-1]), len(residuals), message), residuals)
     shape = weights.shape
     return BeliefPropagation(
+        device=engine.device,
         weights=weights,
         errors=count_errors(weights, engine),
         converged=done,
@@ -280,17 +276,17 @@ def too_many(entropy, engine, tolerance):
     if not np.any(engine.reference):
         return False
     with np.errstate(divide="ignore", invalid="ignore"):
-        most = entropy_of_all(engine.distance(), isinstance(engine, BinaryMessages))
+        most = entropy_of_all(engine.distance(), engine.device.weights.discrete)
     return not entropy <= most + 1.0 / engine.reference.size + 10.0 * tolerance  # NaN is too many
 
 
 def rounded(means, engine):
     """Return the weights that means stand for: their signs, or their direction in each unit."""
-    if isinstance(engine, BinaryMessages):
+    if engine.device.weights.discrete:
         weights = np.where(means < 0.0, -1, 1).astype(np.int8)
     else:
         weights = on_sphere(means)
-    return weights[0] if len(weights) == 1 else weights
+    return weights.reshape(engine.device.shape(engine.xi.shape[1]))
 
 
 def on_sphere(weights):
@@ -302,11 +298,4 @@ def on_sphere(weights):
 def count_errors(weights, engine):
     """Return the number of patterns that the network with these weights answers wrongly."""
     right = np.ones(len(engine.xi), dtype=np.int8)  # labels are multiplied into the patterns
-    return network(weights, engine.tree).errors(engine.xi, right)
-
-
-def network(weights, tree):
-    """Return the network that has these weights."""
-    if weights.ndim == 1:
-        return networks.Perceptron(weights)
-    return networks.TreeCommittee(weights) if tree else networks.Committee(weights)
+    return engine.device.network(weights).errors(engine.xi, right)

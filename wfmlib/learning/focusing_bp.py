@@ -17,7 +17,6 @@ from wfmlib.learning.belief_propagation import (
 )
 from wfmlib.learning.protocols import atanh_steps, exponential
 from wfmlib.learning.solution import Solution, tells
-from wfmlib.models.weights import Binary
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,14 +46,12 @@ class FocusingBP(Solution):
         return f"{super().ending} (messages did not settle in {lost} of {steps} steps)"
 
 
-@tells("a protocol with more steps, more max_sweeps, another seed, or fewer patterns")
+@tells("a protocol with more steps, more max_sweeps, another rng, or fewer patterns")
 def focusing_bp(
+    device,
     xi,
     sigma,
     *,
-    units=1,
-    tree=True,
-    weights=Binary(),
     replicas=10,
     protocol=None,
     form="exact",
@@ -64,7 +61,7 @@ def focusing_bp(
     max_sweeps=200,
     stop_at_solution=False,
     messages=None,
-    seed=0,
+    rng=None,
     progress=False,
 ):
     """Find weights inside a wide flat region: replicas drawn together, step by step.
@@ -75,11 +72,13 @@ def focusing_bp(
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or Committee
+        As for `belief_propagation`.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    units, tree, weights, form, output
+    form, output
         As for `belief_propagation`.
     replicas : float, optional
         Their number y, at least 1; a protocol with two columns brings its own.
@@ -98,8 +97,8 @@ def focusing_bp(
         Stop after the first step whose rounded centre makes no error.
     messages : dict of numpy.ndarray, optional
         The messages of another run on patterns of the same shape, to start from.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first messages and the orders.
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first messages and the orders; fresh entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -117,14 +116,21 @@ def focusing_bp(
     Notes
     -----
     P1, App. D 3; for binary weights P3, App. B 3, and Baldassi et al., PNAS 113, E7655 (2016).
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(100, 201, rng=1)
+    >>> focusing_bp(Perceptron(), xi, sigma, stop_at_solution=True, rng=1).errors
+    0
     """
-    engine = prepare(xi, sigma, units, tree, weights, form, output, messages, seed)
+    engine = prepare(device, xi, sigma, form, output, messages, rng)
     replicas = _validate.real("replicas", replicas, 1.0)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     if protocol is None:
-        protocol = atanh_steps() if isinstance(weights, Binary) else exponential()
+        protocol = atanh_steps() if device.weights.discrete else exponential()
     steps = _steps(protocol, replicas, engine.strongest)
     _validate.choice("stop_at_solution", stop_at_solution, (True, False))
     _validate.choice("progress", progress, (True, False))
@@ -152,6 +158,7 @@ def focusing_bp(
                 break
     history = {name: np.array(values) for name, values in history.items()}
     return FocusingBP(
+        device=device,
         weights=found,
         errors=int(history["errors"][-1]),
         converged=bool(history["errors"][-1] == 0),

@@ -32,8 +32,11 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from wfmlib import _validate, gaussian
+from wfmlib.learning import _devices
 from wfmlib.learning.packed_patterns import PackedPatterns
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import Perceptron
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.solvers import NotConverged, Report
 
@@ -103,37 +106,38 @@ class MessagePassing(Solution):
 
 @tells("more max_sweeps, damping=0.5, or fewer patterns")
 def approximate_message_passing(
+    device,
     xi,
     sigma=None,
     *,
-    weights=Binary(),
-    margin=0.0,
+    constraint=Margin(0.0),
     damping=0.0,
     tolerance=1e-6,
     max_sweeps=1000,
     messages=None,
-    seed=None,
+    rng=None,
     progress=False,
     threads=None,
 ):
     """Find the solutions' entropy and mean weights for a perceptron with many inputs.
 
-    A solution has every stability [eq-stability] above `margin`. The result is exact in the limit
-    of large N for patterns with independent entries, where the replica-symmetric saddle point is
-    stable [eq-replicon]. On one set of them, means differ from those of belief propagation by
-    about 1 / N (root mean square) and the entropy per weight by less than 1 / N; from one set to
-    the next, entropy and overlap vary by some 1 / sqrt(N). Correlated patterns need belief
-    propagation.
+    A solution has every stability [eq-stability] above the margin. The result is exact in the
+    limit of large N for patterns with independent entries, where the replica-symmetric saddle
+    point is stable [eq-replicon]. On one set of them, means differ from those of belief
+    propagation by about 1 / N (root mean square) and the entropy per weight by less than 1 / N;
+    from one set to the next, entropy and overlap vary by some 1 / sqrt(N). Correlated patterns
+    need belief propagation.
 
     Parameters
     ----------
+    device : Perceptron
+        With binary or spherical weights.
     xi : array_like or PackedPatterns
         Patterns, shape (P, N), entries -1 and +1; or patterns and labels packed together.
     sigma : array_like, optional
         Labels, shape (P,), entries -1 and +1; left out where `xi` is packed.
-    weights : Binary or Spherical
-    margin : float, optional
-        The margin kappa, dimensionless.
+    constraint : Margin, optional
+        What a pattern demands: a stability above the margin.
     damping : float, optional
         Share of the old pulls and means that a sweep keeps, from 0 to below 1.
     tolerance : float, optional
@@ -143,9 +147,9 @@ def approximate_message_passing(
     messages : dict of numpy.ndarray, optional
         The messages of another run with the same N and P, to start from. A run that is stopped
         and continued gives the same as one that is not.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Start from random means with overlap 1/4 instead of from zero, to see that the end does
-        not depend on the start. From zero nothing is random.
+        not depend on the start. From zero, where None, nothing is random.
     progress : bool, optional
         Show a bar, once two seconds have passed.
     threads : int, optional
@@ -164,7 +168,7 @@ def approximate_message_passing(
         If an argument is of the wrong type.
     ValueError
         If an array does not hold signs, shapes do not match, a number is out of range, or both
-        `messages` and `seed` are given.
+        `messages` and `rng` are given.
     NotConverged
         Where a message is not a finite number, or all variances vanish, as may happen far above
         capacity; `state` holds the messages before that sweep. Also where messages settle on an
@@ -180,18 +184,19 @@ def approximate_message_passing(
 
     Examples
     --------
-    >>> found = approximate_message_passing(PackedPatterns.random(1000, 2001, seed=1))
+    >>> from wfmlib import Perceptron
+    >>> packed = PackedPatterns.random(1000, 2001, rng=1)
+    >>> found = approximate_message_passing(Perceptron(), packed)
     >>> found.converged, bool(abs(found.entropy - 0.3144) < 0.01)  # the replica value
     (True, True)
     """
+    weights, margin = _checked(device, constraint)
     packed = _packed(xi, sigma)
-    _validate.member("weights", weights, (Binary, Spherical))
-    margin = _validate.real("margin", margin)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     progress = _validate.choice("progress", progress, (False, True))
-    now = _start(packed, messages, seed)
+    now = _start(packed, messages, rng)
 
     residuals, overlaps = [], []
     with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
@@ -217,6 +222,7 @@ def approximate_message_passing(
         report = Report(False, residuals[-1], len(residuals), message)
         raise NotConverged(report, now._asdict())
     return MessagePassing(
+        device=device,
         weights=found,
         errors=packed.errors(found, margin, threads=threads),
         converged=done,
@@ -231,7 +237,7 @@ def approximate_message_passing(
     )
 
 
-def state_evolution(alpha, sweeps, *, weights=Binary(), margin=0.0):
+def state_evolution(device, alpha, sweeps, *, constraint=Margin(0.0)):
     """Predict the overlap after each sweep, from means of zero and without damping.
 
     With random patterns at large N the field on a pattern is normal with variance q, and that on
@@ -240,13 +246,14 @@ def state_evolution(alpha, sweeps, *, weights=Binary(), margin=0.0):
 
     Parameters
     ----------
+    device : Perceptron
+        With binary or spherical weights.
     alpha : float
         Load, patterns per weight, not negative.
     sweeps : int
         How many.
-    weights : Binary or Spherical
-    margin : float, optional
-        The margin kappa, dimensionless.
+    constraint : Margin, optional
+        What a pattern demands: a stability above the margin.
 
     Returns
     -------
@@ -263,13 +270,13 @@ def state_evolution(alpha, sweeps, *, weights=Binary(), margin=0.0):
 
     Examples
     --------
-    >>> state_evolution(0.5, 3).round(4)
+    >>> from wfmlib import Perceptron
+    >>> state_evolution(Perceptron(), 0.5, 3).round(4)
     array([0.2054, 0.2715, 0.2988])
     """
+    weights, margin = _checked(device, constraint)
     alpha = _validate.real("alpha", alpha, 0.0)
     sweeps = _validate.integer("sweeps", sweeps, 1)
-    _validate.member("weights", weights, (Binary, Spherical))
-    margin = _validate.real("margin", margin)
     overlaps = np.empty(sweeps)
     q, V = 0.0, 1.0
     for sweep in range(sweeps):
@@ -378,6 +385,12 @@ def _rounded(means, weights):
 # ------------------------------------------------------------------------------------------------
 
 
+def _checked(device, constraint):
+    """Return the weights and the margin after checking what is solved: one unit, a margin."""
+    _devices.checked(device, (Binary, Spherical), (Perceptron,))
+    return device.weights, _validate.member("constraint", constraint, (Margin,)).kappa
+
+
 def _packed(xi, sigma):
     """Return the patterns packed, and check that labels came where they must."""
     if isinstance(xi, PackedPatterns):
@@ -389,15 +402,15 @@ def _packed(xi, sigma):
     return PackedPatterns(xi, sigma)
 
 
-def _start(packed, messages, seed):
+def _start(packed, messages, rng):
     """Return the messages before the first sweep."""
     if messages is None:
         means = np.zeros(packed.N)
-        if seed is not None:
-            means = 0.5 * _validate.generator(seed).choice([-1.0, 1.0], size=packed.N)
+        if rng is not None:
+            means = 0.5 * _validate.generator(rng).choice([-1.0, 1.0], size=packed.N)
         return Messages(means, np.zeros(packed.P))
-    if seed is not None:
-        raise ValueError("messages and seed must not both be given: each says where to start")
+    if rng is not None:
+        raise ValueError("messages and rng must not both be given: each says where to start")
     if not isinstance(messages, dict) or set(messages) != set(Messages._fields):
         raise TypeError(
             "messages must be those of an earlier result, a dict of "

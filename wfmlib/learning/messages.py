@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from wfmlib.learning import binary_messages, spherical_messages
+from wfmlib.learning._devices import rows
 
 START = 0.1  # standard deviation of a weight's field at the start, which breaks its symmetry
 RENEWAL = 32  # sweeps after which fields are summed up again from the messages
@@ -27,26 +28,23 @@ class Messages(ABC):
 
     Parameters
     ----------
+    device : Device
     xi : numpy.ndarray
         Patterns times labels, shape (P, N), int8.
-    units : int
-    tree : bool
-        Whether the units see disjoint parts of the input, or all of it.
     expanded, gaussian : bool
         The form of the messages, and of the output node.
     rng : numpy.random.Generator
         For the first messages and the orders.
     """
 
-    def __init__(self, xi, units, tree, expanded, gaussian, rng):
+    def __init__(self, device, xi, expanded, gaussian, rng):
+        self.device = device
         self.xi = xi
-        self.tree = tree
         self.expanded = expanded
         self.gaussian = gaussian
         self.rng = rng
-        width = xi.shape[1] // units if tree else xi.shape[1]
-        self.shape = (units, width)
-        self.starts = np.arange(units) * (width if tree else 0)
+        self.shape = units, width = rows(device, xi.shape[1])
+        self.starts = np.arange(units) * (width if device.tree else 0)
         self.reference = np.zeros(self.shape)
         self.coupling = 0.0
         self.star = None
