@@ -46,6 +46,8 @@ class EffectiveOverlap(NamedTuple):
 class _Activation:
     """What all activations share: the public door to their effective overlap."""
 
+    one_field = True  #: a pattern's stability is one Gaussian field, not one of each unit
+
     def effective_overlap(self, q, complement=None):
         """Return c(q), 1 - c(q), c'(q), c''(q).
 

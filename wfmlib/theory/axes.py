@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from functools import singledispatch
 
+import numpy as np
+
 from wfmlib import _validate
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.activations import Sign
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import (
     Committee,
@@ -21,9 +23,9 @@ from wfmlib.models.devices import (
     TreeCommittee,
 )
 from wfmlib.models.weights import Binary, Spherical
+from wfmlib.theory.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 WEIGHTS = (Binary, Spherical)
-EFFECTIVE = (Linear, Sign, ReLU, Activation)  # solved through an effective overlap
 CONSTRAINTS = (Margin, CrossEntropy)
 
 # In units of the activation's scale. From about -2.3 downwards, at loads of hundreds, several
@@ -40,7 +42,7 @@ def energetic(device):
 
 @energetic.register
 def _(device: Perceptron):
-    return Linear()
+    return device.activation
 
 
 @energetic.register
@@ -52,16 +54,15 @@ def _(device: TreeCommittee):
             "device must have sign units where their number is finite, or infinitely many "
             f"(units=np.inf); got {device!r}"
         )
-    from wfmlib.theory.finite_machines import SignCommittee
-
-    return SignCommittee(device.units)
+    units = _validate.integer("device.units", device.units, 1, MOST_UNITS)
+    if units % 2 == 0:
+        raise ValueError(f"device must have an odd number of units, got {device!r}")
+    return SignCommittee(units)
 
 
 @energetic.register
 def _(device: ParityMachine):
-    from wfmlib.theory.finite_machines import Parity
-
-    return Parity(device.units)
+    return Parity(_validate.integer("device.units", device.units, 2, 6))
 
 
 @energetic.register
@@ -72,7 +73,9 @@ def _(device: Committee):
     )
 
 
-def checked(device, constraint, constraints=(Margin,), *, weights=WEIGHTS, finite=False):
+def checked(
+    device, constraint, constraints=(Margin,), *, weights=WEIGHTS, finite=False, odd=False
+):
     """Return weights, energetic term and constraint after checking what is offered, and ranges.
 
     Parameters
@@ -82,7 +85,10 @@ def checked(device, constraint, constraints=(Margin,), *, weights=WEIGHTS, finit
     constraints, weights : tuple of type
         Which of each are solved here.
     finite : bool
-        Whether machines of finitely many units are.
+        Whether machines of finitely many units are: committees of three sign units, and parity
+        machines of two to six.
+    odd : bool
+        Whether committees of any odd number of sign units are.
 
     Raises
     ------
@@ -100,17 +106,68 @@ def checked(device, constraint, constraints=(Margin,), *, weights=WEIGHTS, finit
         offered = " or ".join(f"{one.__name__}()" for one in weights)
         raise ValueError(f"device must have weights {offered} here, got {device!r}")
     term = energetic(device)
-    if not (finite or isinstance(term, EFFECTIVE)):
+    if not term.one_field:
+        _check_finite(device, term, constraint, finite, odd)
+    if isinstance(constraint, Margin):
+        _validate.real("margin / activation.scale", constraint.kappa / term.scale, *MARGINS)
+    return device.weights, term, constraint
+
+
+def _check_finite(device, term, constraint, finite, odd):
+    if not finite:
         raise ValueError(
             "device must be a Perceptron or have infinitely many units (units=np.inf) here, "
             f"got {device!r}"
         )
-    if isinstance(constraint, Margin):
-        _validate.real("margin / activation.scale", constraint.kappa / term.scale, *MARGINS)
-    return device.weights, term, constraint
+    if not (odd or term.solved):
+        raise ValueError(
+            "device must have three units where their number is finite, or infinitely many "
+            f"(units=np.inf), here; got {device!r}"
+        )
+    if constraint != Margin(0.0):
+        raise ValueError(
+            "constraint must be Margin(0.0) for a device of finitely many units, "
+            f"got {constraint!r} with {device!r}"
+        )
 
 
 def checked_load(alpha, least=0.0):
     """Return a load as a float: 0, or from `least` upwards."""
     alpha = _validate.real("alpha", alpha, 0.0)
     return alpha and _validate.real("alpha, if not 0,", alpha, least)
+
+
+# ------------------------------------------------------------------------------------------------
+# Many at a time
+# ------------------------------------------------------------------------------------------------
+
+
+def each(function, name, values):
+    """Apply a function of one number to a number, or to every entry of an array."""
+    if _validate.array(name, values).ndim == 0:
+        return function(values)
+    return _over(function, _validate.reals(name, values))
+
+
+def each_constraint(function, constraint):
+    """Apply a function of one constraint to one, or to every entry of a sequence."""
+    given = _validate.array("constraint", constraint)
+    return function(constraint) if given.ndim == 0 else _over(function, given)
+
+
+def _over(function, values):
+    return np.array([function(one) for one in values.flat], dtype=float).reshape(values.shape)
+
+
+def broadcast(constraint, **numbers):
+    """Return an array of constraints and named arrays of floats, broadcast against each other."""
+    given = {name: _validate.reals(name, value) for name, value in numbers.items()}
+    given["constraint"] = _validate.array("constraint", constraint)
+    try:
+        *arrays, constraints = np.broadcast_arrays(*given.values())
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in given.values())
+        raise ValueError(
+            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}"
+        ) from None
+    return constraints, *arrays

@@ -18,8 +18,8 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.models.activations import Linear
 from wfmlib.models.constraints import CrossEntropy, Margin, _proximal
+from wfmlib.models.devices import Device, Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
@@ -81,16 +81,17 @@ def loss(gamma, stability):
 # ------------------------------------------------------------------------------------------------
 
 
-def zero_entropy_beta(alpha, gamma, *, activation=Linear()):
+def zero_entropy_beta(device, alpha, gamma):
     """Return the inverse temperature at which the entropy vanishes  [eq-ce-zero-entropy].
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        With binary weights; of a committee's units infinitely many.
     alpha : float or array_like
         Load, patterns per weight; above 0.
     gamma : float or array_like
         Sharpness of the loss, broadcast against `alpha`.
-    activation : Perceptron, Sign, ReLU or Activation
 
     Returns
     -------
@@ -109,18 +110,19 @@ def zero_entropy_beta(alpha, gamma, *, activation=Linear()):
 
     Examples
     --------
-    >>> round(zero_entropy_beta(0.4, 1.0), 4)
+    >>> from wfmlib import Perceptron
+    >>> round(zero_entropy_beta(Perceptron(), 0.4, 1.0), 4)
     98.0827
     """
-    return _each(lambda point: point.entropy, alpha, gamma, activation)
+    return _each(lambda point: point.entropy, device, alpha, gamma)
 
 
-def instability_beta(alpha, gamma, *, activation=Linear()):
+def instability_beta(device, alpha, gamma):
     """Return the inverse temperature at which replica symmetry loses stability  [eq-ce-replicon].
 
     Parameters
     ----------
-    alpha, gamma, activation
+    device, alpha, gamma
         As `zero_entropy_beta`.
 
     Returns
@@ -137,18 +139,19 @@ def instability_beta(alpha, gamma, *, activation=Linear()):
 
     Examples
     --------
-    >>> round(instability_beta(0.4, 1.0), 4)
+    >>> from wfmlib import Perceptron
+    >>> round(instability_beta(Perceptron(), 0.4, 1.0), 4)
     88.5661
     """
-    return _each(lambda point: 1.0 - point.replicon, alpha, gamma, activation)
+    return _each(lambda point: 1.0 - point.replicon, device, alpha, gamma)
 
 
-def working_beta(alpha, gamma, *, activation=Linear()):
+def working_beta(device, alpha, gamma):
     """Return the largest inverse temperature at which replica symmetry is consistent.
 
     Parameters
     ----------
-    alpha, gamma, activation
+    device, alpha, gamma
         As `zero_entropy_beta`.
 
     Returns
@@ -161,30 +164,31 @@ def working_beta(alpha, gamma, *, activation=Linear()):
     TypeError, ValueError, NotConverged
         As `zero_entropy_beta`.
     """
-    return _each(lambda point: min(point.entropy, 1.0 - point.replicon), alpha, gamma, activation)
+    return _each(lambda point: min(point.entropy, 1.0 - point.replicon), device, alpha, gamma)
 
 
-def _each(quantity, alpha, gamma, activation):
+def _each(quantity, device, alpha, gamma):
+    _, activation, _ = checked(device, Margin(0.0), weights=(Binary,))
     alphas, gammas = _validate.broadcast(alpha=alpha, gamma=gamma)
-    checked(Binary(), activation, Margin(0.0))
     pairs = [
         (_validate.real("alpha", a, 0.0, low_open=True), CrossEntropy(g, 1.0).gamma)
         for a, g in zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)
     ]
-    found = [_line(quantity, *pair, activation) for pair in pairs]
+    found = [_line(quantity, device, activation, *pair) for pair in pairs]
     return found[0] if alphas.ndim == 0 else np.array(found).reshape(alphas.shape)
 
 
-def _line(quantity, alpha, gamma, activation):
+def _line(quantity, device, activation, alpha, gamma):
     """Return the smallest beta at which a quantity, positive at high temperature, vanishes."""
     known = {}  # ln q_hat at ln beta
 
     def at(log_beta):
-        axes = Binary(), activation, CrossEntropy(gamma, min(math.exp(log_beta), LARGEST))
+        axes = device.weights, activation, CrossEntropy(gamma, min(math.exp(log_beta), LARGEST))
         try:
             if log_beta not in known:
-                known[log_beta] = _nearby(alpha, axes, log_beta, known)
-            return quantity(typical.thermal_point(alpha, axes, math.exp(known[log_beta])))
+                known[log_beta] = _nearby(device, alpha, axes, log_beta, known)
+            q_hat = math.exp(known[log_beta])
+            return quantity(typical.thermal_point(device, alpha, axes, q_hat))
         except NotConverged:  # far too cold
             return -1.0
 
@@ -199,7 +203,7 @@ def _line(quantity, alpha, gamma, activation):
     return math.exp(root)
 
 
-def _nearby(alpha, axes, log_beta, known):
+def _nearby(device, alpha, axes, log_beta, known):
     """Return the logarithm of q_hat, from those at other temperatures if there are any."""
     if len(known) > 1:
         last, first = sorted(known, key=lambda place: abs(place - log_beta))[:2]
@@ -224,7 +228,7 @@ def _nearby(alpha, axes, log_beta, known):
             found = scipy.optimize.root_scalar(steep_excess, method="secant", **pair)
             if found.converged and abs(excess(found.root)) <= ACCURACY:
                 return found.root
-    return math.log(typical.solve(alpha, *axes).q_hat)
+    return math.log(typical.solve(device, alpha, axes[2]).q_hat)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -238,6 +242,7 @@ class ZeroTemperature:
 
     Attributes
     ----------
+    device : Perceptron
     alpha, gamma : float
         Load and sharpness.
     dq : float
@@ -250,6 +255,7 @@ class ZeroTemperature:
     report : Report
     """
 
+    device: Device
     alpha: float
     gamma: float
     dq: float
@@ -258,7 +264,7 @@ class ZeroTemperature:
     report: Report = field(compare=False)
 
 
-def zero_temperature(alpha, gamma):
+def zero_temperature(device, alpha, gamma):
     """Take beta -> infinity at replica symmetry, binary perceptron  [eq-ce-zero-temperature].
 
     The overlap tends to 1 as ``1 - dq / beta``. A pattern whose field would be z without it ends
@@ -266,6 +272,8 @@ def zero_temperature(alpha, gamma):
 
     Parameters
     ----------
+    device : Perceptron
+        With binary weights.
     alpha : float
         Load, above 0.
     gamma : float
@@ -286,6 +294,8 @@ def zero_temperature(alpha, gamma):
 
     Source: P1, appendix B1, with the equation for dq that is missing there.
     """
+    if device != Perceptron():
+        raise ValueError(f"device must be {Perceptron()!r} here, got {device!r}")
     alpha = _validate.real("alpha", checked_load(alpha), 0.0, low_open=True)
     gamma = CrossEntropy(gamma, 1.0).gamma
     if gamma == math.inf and alpha <= 4.0 / math.pi:
@@ -311,6 +321,7 @@ def zero_temperature(alpha, gamma):
     dq = math.exp(root)
     _, weight, h = displaced(dq)
     return ZeroTemperature(
+        device=device,
         alpha=alpha,
         gamma=gamma,
         dq=dq,

@@ -1,4 +1,4 @@
-"""Tree machines of finitely many sign units, as members of the activation axis.
+"""Tree machines of finitely many sign units: their energetic terms.
 
 In a committee of infinitely many units a pattern's stability is one Gaussian field, and an
 activation is an effective overlap. Of a finite machine all K preactivations count: its effective
@@ -16,11 +16,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wfmlib import _validate
 from wfmlib.models.activations import EffectiveOverlap, _Activation
 from wfmlib.theory import (
     committee_of_three,
     committee_powers,
+    finite_committee,
     parity,
     parity_limit,
     parity_replicas,
@@ -29,6 +29,7 @@ from wfmlib.theory import (
 __all__ = ["Parity", "SignCommittee"]
 
 
+MOST_UNITS = 10**6 + 1  # of a committee, at capacity
 MOST_POWERS = 50  # replicas for which powers are expanded
 MOST_LIMIT_UNITS = 3  # of a parity machine with more replicas than that, or infinitely many
 
@@ -36,11 +37,20 @@ MOST_LIMIT_UNITS = 3  # of a parity machine with more replicas than that, or inf
 class _Machine(_Activation):
     """What finite machines share."""
 
+    one_field = False  #: a pattern has a field of each unit
+    solved = True  #: whether saddle points below capacity are
     scale = 1.0  #: fields are the preactivations themselves
     slope_at_one = 1.0  #: c'(1)
 
     def _effective(self, q, complement):
         return EffectiveOverlap(q, complement, 1.0, 0.0)
+
+    def typical(self, device):
+        """Return what answers the questions of `typical` about a device, or refuse it."""
+        raise ValueError(
+            "device must be a Perceptron, have infinitely many units (units=np.inf) or be a "
+            f"TreeCommittee of sign units and Spherical() weights here, got {device!r}"
+        )
 
 
 def _no_margin(kappa):
@@ -50,35 +60,24 @@ def _no_margin(kappa):
 
 @dataclass(frozen=True)
 class SignCommittee(_Machine):
-    """Tree committee of three sign units: the majority decides  [eq-tree-committee].
+    """Tree committee of sign units: the majority decides  [eq-tree-committee].
 
-    Parameters
-    ----------
-    units : int
-        3.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `units` is not 3.
-
-    Notes
-    -----
-    For infinitely many units there is `Sign`.
+    Of any odd number of them the replica-symmetric capacity is known, of three all the rest; for
+    infinitely many there is `Sign`.
 
     Source: P1, Sec. II.D and appendix C.
     """
 
     units: int = 3
 
-    def __post_init__(self):
-        units = _validate.integer("units", self.units, 1)
-        if units != 3:
-            raise ValueError(
-                "units must be 3: a committee of another finite number of units is not solved "
-                f"(Sign() has infinitely many); got {units}"
-            )
-        object.__setattr__(self, "units", units)
+    @property
+    def solved(self):
+        return self.units == 3
+
+    def typical(self, device):
+        if device.weights.discrete:
+            return super().typical(device)
+        return finite_committee.Typical(self.units)
 
     def pattern_averages(self, q0, difference, complement, kappa, m):
         """Return what a pattern contributes with m replicas  [eq-ld-committee].
@@ -146,20 +145,8 @@ class SignCommittee(_Machine):
 
 @dataclass(frozen=True)
 class Parity(_Machine):
-    """Parity machine: the product of the signs of all units  [eq-parity-output].
+    """Parity machine of two to six units: the product of their signs  [eq-parity-output].
 
-    Parameters
-    ----------
-    units : int
-        From 2 to 6.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `units` is not an integer in that range.
-
-    Notes
-    -----
     Solved for any number of replicas from 1 to 50, an integer or not; with two or three units for
     any number, and infinitely many.
 
@@ -167,9 +154,6 @@ class Parity(_Machine):
     """
 
     units: int
-
-    def __post_init__(self):
-        object.__setattr__(self, "units", _validate.integer("units", self.units, 2, 6))
 
     def pattern_averages(self, q0, difference, complement, kappa, m):
         """Return what a pattern contributes with m replicas  [eq-parity-entropy].

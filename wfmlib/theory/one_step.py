@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.constraints import Margin
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.devices import Device
 from wfmlib.solvers import NotConverged, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import checked, checked_load, checked_margin
+from wfmlib.theory.axes import checked, checked_load
 from wfmlib.theory.one_step_capacity import limit
 from wfmlib.theory.one_step_search import Search
 from wfmlib.theory.replica_symmetric import Stationary, lowest
@@ -37,10 +36,10 @@ class OneStep:
 
     Attributes
     ----------
+    device : Perceptron or TreeCommittee
     alpha : float
         Load: patterns per weight.
-    weights, activation, constraint
-        The axes.
+    constraint : Margin
     q0, q1 : float
         Overlap of two solutions from different groups, and from one group; equal at a
         replica-symmetric point.
@@ -58,9 +57,8 @@ class OneStep:
         complexity if that is larger.
     """
 
+    device: Device
     alpha: float
-    weights: Binary | Spherical
-    activation: Perceptron | Sign | ReLU | Activation
     constraint: Margin
     q0: float
     q1: float
@@ -84,8 +82,7 @@ class OneStep:
     def __repr__(self):
         kind = "replica symmetric" if self.replica_symmetric else "groups of solutions"
         return (
-            f"OneStep(alpha={self.alpha:g}, {self.weights}, {self.activation}, "
-            f"{self.constraint})\n"
+            f"OneStep({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
             f"  symmetry    {'frozen' if self.frozen else kind}\n"
             f"  q0          {self.q0:.10g}\n"
             f"  q1          {self.q1:.10g}\n"
@@ -95,17 +92,17 @@ class OneStep:
         )
 
 
-def solve_1rsb(alpha, weights, activation, margin=0.0):
+def solve_1rsb(device, alpha, constraint=Margin(0.0)):
     """Solve the saddle-point equations with one step of replica symmetry breaking at one load.
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many.
     alpha : float
         Load, patterns per weight; not negative.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float
-        Raw stability that every pattern must exceed; from -2 to 1e4 times the activation's scale.
+    constraint : Margin
+        A margin from -2 to 1e4 times the activation's scale.
 
     Returns
     -------
@@ -139,23 +136,24 @@ def solve_1rsb(alpha, weights, activation, margin=0.0):
 
     Examples
     --------
-    >>> point = solve_1rsb(2.0, Spherical(), ReLU())
+    >>> from wfmlib import ReLU, TreeCommittee
+    >>> point = solve_1rsb(TreeCommittee(math.inf, ReLU()), 2.0)
     >>> round(point.q0, 4), round(point.q1, 4), round(point.m, 4)
     (0.7075, 0.8629, 0.3207)
     """
-    axes = checked(weights, activation, checked_margin(margin))
+    axes = checked(device, constraint)
     alpha = checked_load(alpha)
     try:
-        point = _point(alpha, axes)
+        point = _point(device, alpha, axes)
     except NotConverged as failure:
-        raise _no_point(alpha, axes, failure.report) from None
-    if weights.discrete and point.entropy < 0.0:
+        raise _no_point(device, alpha, axes, failure.report) from None
+    if device.weights.discrete and point.entropy < 0.0:
         negative = Report(False, -point.entropy, point.report.iterations, "entropy below zero")
-        raise _no_point(alpha, axes, negative)
+        raise _no_point(device, alpha, axes, negative)
     return point
 
 
-def last_load(axes, unbroken):
+def last_load(device, axes, unbroken):
     """Return the load up to which solutions exist, given the replica-symmetric estimate of it."""
     weights, activation, constraint = axes
     if not weights.discrete:
@@ -165,7 +163,7 @@ def last_load(axes, unbroken):
 
     def entropy(log_alpha):
         try:
-            return _point(math.exp(log_alpha), axes).entropy
+            return _point(device, math.exp(log_alpha), axes).entropy
         except NotConverged:  # at large margins groups end soon after the entropy vanishes
             return -1.0
 
@@ -173,20 +171,21 @@ def last_load(axes, unbroken):
     return math.exp(first_root(entropy, start, start - 1.0, step=0.02, tolerance=1e-11)[0])
 
 
-def _point(alpha, axes):
+def _point(device, alpha, axes):
     """Return the saddle point, for binary weights also where its entropy is negative."""
     q_hat, _ = lowest(alpha, axes)
     search = Search(alpha, q_hat, axes)
     broken = search.groups() if alpha > 0.0 else None
     if broken is None:
-        return _symmetric(alpha, q_hat, axes, search.evaluations)
+        return _symmetric(device, alpha, q_hat, axes, search.evaluations)
     complexity = float(broken.complexity(alpha))
     residual = float(np.max(np.abs(search.residuals(broken))))
     if broken.m < 1.0:  # where it vanishes
         residual, complexity = max(residual, abs(complexity)), 0.0
     return OneStep(
+        device,
         alpha,
-        *axes,
+        axes[2],
         q0=float(broken.overlaps.q0),
         q1=float(1.0 - broken.overlaps.complement),
         m=float(broken.m),
@@ -198,15 +197,16 @@ def _point(alpha, axes):
     )
 
 
-def _symmetric(alpha, q_hat, axes, evaluations):
+def _symmetric(device, alpha, q_hat, axes, evaluations):
     """Return the replica-symmetric point, as frozen groups if weights are binary."""
     at = Stationary(q_hat, *axes)
     residual = abs(float(at.alpha) / alpha - 1.0) if alpha > 0.0 else 0.0
     frozen = axes[0].discrete and alpha > 0.0
     message = "frozen" if frozen else "replica symmetric"
     return OneStep(
+        device,
         alpha,
-        *axes,
+        axes[2],
         q0=float(at.q),
         q1=1.0 if frozen else float(at.q),
         m=1.0,
@@ -218,7 +218,7 @@ def _symmetric(alpha, q_hat, axes, evaluations):
     )
 
 
-def _no_point(alpha, axes, report):
+def _no_point(device, alpha, axes, report):
     weights, activation, constraint = axes
     reason = f"above capacity, or no saddle point found ({report.message})"
     if not weights.discrete:
@@ -226,5 +226,5 @@ def _no_point(alpha, axes, report):
         reason = f"above capacity: alpha must be below {last:.10g}"
         if alpha < last:
             reason = f"q0, q1 and 1 are too close to be resolved (capacity is {last:.10g})"
-    message = f"{reason}; got alpha = {alpha:.10g} with {', '.join(map(repr, axes))}"
+    message = f"{reason}; got alpha = {alpha:.10g} with {device!r}, {constraint!r}"
     return NotConverged(Report(False, report.residual, report.iterations, message))

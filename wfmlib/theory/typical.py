@@ -14,12 +14,10 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from wfmlib import _validate
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.devices import Device
 from wfmlib.solvers import NotConverged, Report, bounded, continuation
-from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
+from wfmlib.theory.axes import CONSTRAINTS, broadcast, checked, checked_load
 from wfmlib.theory.one_step import OneStep, solve_1rsb
 from wfmlib.theory.replica_symmetric import Stationary, last_load, lowest
 from wfmlib.theory.thresholds import capacity, instability, last_margin, max_margin
@@ -53,10 +51,10 @@ class SaddlePoint:
 
     Attributes
     ----------
+    device : Perceptron or TreeCommittee
     alpha : float
         Load: patterns per weight.
-    weights, activation, constraint
-        The axes.
+    constraint : Margin
     q, q_hat : float
         Overlap between two typical solutions, and its conjugate.
     distance : float
@@ -69,14 +67,14 @@ class SaddlePoint:
         RS is stable while it is below 1  [eq-replicon].
     margin_density : float
         Density of stabilities P(kappa) just above the margin, in the margin's unit:
-        ``d entropy / d kappa = -alpha P(kappa)``  [eq-stability-derivative].
+        ``d entropy / d kappa = -alpha P(kappa)``  [eq-stability-derivative]. NaN where units are
+        finitely many: there is margin 0 only.
     report : Report
         Residual: relative error of the load.
     """
 
+    device: Device
     alpha: float
-    weights: Binary | Spherical
-    activation: Perceptron | Sign | ReLU | Activation
     constraint: Margin
     q: float
     q_hat: float
@@ -89,8 +87,7 @@ class SaddlePoint:
     def __repr__(self):
         stable = "stable" if self.replicon < 1.0 else "unstable"
         return (
-            f"SaddlePoint(alpha={self.alpha:g}, {self.weights}, {self.activation}, "
-            f"{self.constraint})\n"
+            f"SaddlePoint({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
             f"  q         {self.q:.10g}\n"
             f"  q_hat     {self.q_hat:.10g}\n"
             f"  distance  {self.distance:.10g}\n"
@@ -105,10 +102,10 @@ class GibbsPoint:
 
     Attributes
     ----------
+    device : Perceptron or TreeCommittee
     alpha : float
         Load: patterns per weight.
-    weights, activation, constraint
-        The axes; the constraint is a `CrossEntropy`.
+    constraint : CrossEntropy
     q, q_hat : float
         Overlap between two typical configurations, and its conjugate  [eq-ce-saddle].
     distance : float
@@ -129,9 +126,8 @@ class GibbsPoint:
         Residual: relative error of the load.
     """
 
+    device: Device
     alpha: float
-    weights: Binary | Spherical
-    activation: Perceptron | Sign | ReLU | Activation
     constraint: CrossEntropy
     q: float
     q_hat: float
@@ -146,8 +142,7 @@ class GibbsPoint:
     def __repr__(self):
         stable = "stable" if self.replicon < 1.0 else "unstable"
         return (
-            f"GibbsPoint(alpha={self.alpha:g}, {self.weights}, {self.activation}, "
-            f"{self.constraint})\n"
+            f"GibbsPoint({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
             f"  q           {self.q:.10g}\n"
             f"  q_hat       {self.q_hat:.10g}\n"
             f"  energy      {self.energy:.10g} per weight\n"
@@ -157,17 +152,18 @@ class GibbsPoint:
         )
 
 
-def solve(alpha, weights=Binary(), activation=Linear(), constraint=Margin(0.0)):
+def solve(device, alpha, constraint=Margin(0.0)):
     """Solve the replica-symmetric saddle-point equations at one load.
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many, or three sign units with spherical weights.
     alpha : float
-        Load, patterns per weight; not negative.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
+        Load, patterns per weight; not negative, and up to 3.9 with three units.
     constraint : Margin or CrossEntropy
-        A margin from -2 to 1e4 times the activation's `scale`, or a loss and its temperature.
+        A margin from -2 to 1e4 times the activation's `scale`, or a loss and its temperature;
+        ``Margin(0.0)`` with three units.
 
     Returns
     -------
@@ -189,34 +185,32 @@ def solve(alpha, weights=Binary(), activation=Linear(), constraint=Margin(0.0)):
     increases with q_hat. If another activation has several, the one with the smallest q is meant;
     two that differ by less than half a unit in ``ln q_hat`` may be overlooked.
 
-    Source: P3, equations A9-A10; P2, equations B1-B3; P1, appendix B1 (cross-entropy, corrected).
+    Three units: relative errors of q, of the entropy's distance from that of the sphere and of
+    the replicon below 1e-5 up to q = 0.9  [eq-rs-committee].
+
+    Source: P3, equations A9-A10; P2, equations B1-B3; P1, appendices B1 (cross-entropy, corrected)
+    and C (three units, a single overlap).
 
     Examples
     --------
-    >>> point = solve(0.5)
+    >>> from wfmlib import CrossEntropy, Perceptron
+    >>> point = solve(Perceptron(), 0.5)
     >>> round(point.distance, 4), round(point.entropy, 4)
     (0.3388, 0.3144)
-    >>> from wfmlib.theory import CrossEntropy
-    >>> point = solve(0.5, constraint=CrossEntropy(gamma=1.0, beta=5.0))
+    >>> point = solve(Perceptron(), 0.5, CrossEntropy(gamma=1.0, beta=5.0))
     >>> round(point.energy, 4), round(point.entropy, 4), round(point.error_rate, 4)
     (0.0794, 0.4441, 0.1159)
     """
+    axes = checked(device, constraint, CONSTRAINTS, finite=True)
     alpha = checked_load(alpha)
-    axes = checked(weights, activation, constraint, CONSTRAINTS)
-    q_hat, report = _q_hat(alpha, axes)
+    at, report = _saddle_point(device, alpha, axes)
     if isinstance(constraint, CrossEntropy):
-        return thermal_point(alpha, axes, q_hat, report)
-    return SaddlePoint(
-        alpha=alpha,
-        weights=weights,
-        activation=activation,
-        constraint=constraint,
-        report=report,
-        **_order_parameters(Stationary(q_hat, *axes), weights),
-    )
+        return thermal_point(device, alpha, axes, at.q_hat, report)
+    order = _order_parameters(at, device.weights)
+    return SaddlePoint(device, alpha, constraint, **order, report=report)
 
 
-def thermal_point(alpha, axes, q_hat, report=None):
+def thermal_point(device, alpha, axes, q_hat, report=None):
     """Return the saddle point of a Gibbs measure whose q_hat is known."""
     at = Stationary(q_hat, *axes)
     loss, errors = at.thermal
@@ -229,8 +223,9 @@ def thermal_point(alpha, axes, q_hat, report=None):
         raise NotConverged(Report(False, math.inf, 1, message), q_hat)
     entropy = float(at.entropy) + axes[2].beta * energy
     return GibbsPoint(
+        device,
         alpha,
-        *axes,
+        axes[2],
         q=float(at.q),
         q_hat=float(at.q_hat),
         distance=float(0.5 * at.complement),
@@ -243,12 +238,15 @@ def thermal_point(alpha, axes, q_hat, report=None):
     )
 
 
-def _q_hat(alpha, axes):
-    """Return the smallest q_hat whose saddle point has load `alpha`, and the report."""
+def _saddle_point(device, alpha, axes):
+    """Return the saddle point with load `alpha` that has the smallest q_hat, and the report."""
+    if not axes[1].one_field:
+        return axes[1].typical(device).saddle_point(alpha)
     try:
-        return lowest(alpha, axes)
+        q_hat, report = lowest(alpha, axes)
     except NotConverged as failure:
-        raise _no_saddle_point(alpha, axes, failure) from None
+        raise _no_saddle_point(device, alpha, axes, failure) from None
+    return Stationary(q_hat, *axes), report
 
 
 def _order_parameters(at, weights):
@@ -262,7 +260,7 @@ def _order_parameters(at, weights):
     }
 
 
-def _no_saddle_point(alpha, axes, failure):
+def _no_saddle_point(device, alpha, axes, failure):
     if not isinstance(axes[2], Margin):
         message = (
             f"no saddle point was found for {axes[2]} at alpha = {alpha:.6g}: at so large a beta "
@@ -282,7 +280,7 @@ def _no_saddle_point(alpha, axes, failure):
         )
     else:
         reason = f"above capacity: alpha must be below {last:.10g}"
-    message = f"{reason}; got alpha = {alpha:.10g} with {', '.join(map(repr, axes))}"
+    message = f"{reason}; got alpha = {alpha:.10g} with {device!r}, {axes[2]!r}"
     report = Report(False, failure.residual, failure.report.iterations, message)
     return NotConverged(report, failure.state)
 
@@ -298,8 +296,11 @@ class Curve:
 
     Attributes
     ----------
+    device : Perceptron or TreeCommittee
     alpha, margin : ndarray
         Where.
+    constraint : ndarray of Margin
+        The same as `margin`, as it was given.
     q, q_hat, distance, entropy, replicon, margin_density : ndarray
         As in `SaddlePoint`; NaN where there is no saddle point.
     converged : ndarray of bool
@@ -308,8 +309,10 @@ class Curve:
         Why there is none; empty where there is one.
     """
 
+    device: Device
     alpha: np.ndarray
     margin: np.ndarray
+    constraint: np.ndarray
     q: np.ndarray
     q_hat: np.ndarray
     distance: np.ndarray
@@ -320,15 +323,16 @@ class Curve:
     reason: np.ndarray
 
 
-def curve(alpha, margin=0.0, weights=Binary(), activation=Linear(), *, progress=False):
+def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
     """Solve at many loads and margins.
 
     Parameters
     ----------
-    alpha, margin : float or array_like
+    device : Perceptron or TreeCommittee
+        As `solve`.
+    alpha : float or array_like
+    constraint : Margin or array_like of Margin
         Loads and margins, broadcast against each other.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -345,15 +349,15 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Linear(), *, progress=
     ValueError
         If every load or margin is out of range, or shapes do not fit.
     """
-    alphas, margins = _validate.broadcast(alpha=alpha, margin=margin)
-    points = list(zip(alphas.ravel().tolist(), margins.ravel().tolist(), strict=True))
-    names = [f.name for f in fields(Curve)][2:-2]
+    constraints, alphas = broadcast(constraint, alpha=alpha)
+    points = list(zip(alphas.ravel().tolist(), constraints.ravel().tolist(), strict=True))
+    names = [f.name for f in fields(Curve)][4:-2]
     values = np.full((len(points), len(names)), np.nan)
 
     def solved(i, _):  # no saddle point needs its neighbour as a start
-        load, margin = points[i]
-        load, axes = checked_load(load), checked(weights, activation, checked_margin(margin))
-        found = _order_parameters(Stationary(_q_hat(load, axes)[0], *axes), weights)
+        load, constraint = points[i]
+        load, axes = checked_load(load), checked(device, constraint, finite=True)
+        found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
         values[i] = [found[name] for name in names]
         return values[i]
 
@@ -361,9 +365,12 @@ def curve(alpha, margin=0.0, weights=Binary(), activation=Linear(), *, progress=
         solved, range(len(points)), None, failed="nan", progress=progress
     )
     columns = dict(zip(names, values.T, strict=True))
+    margins = np.array([one.kappa for _, one in points], dtype=float)
     return Curve(
+        device=device,
         alpha=alphas.copy(),
-        margin=margins.copy(),
+        margin=margins.reshape(alphas.shape),
+        constraint=constraints.copy(),
         converged=converged.reshape(alphas.shape),
         reason=reasons.reshape(alphas.shape),
         **{name: column.reshape(alphas.shape) for name, column in columns.items()},
