@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from wfmlib import patterns
+from wfmlib import Binary, ParityMachine, TreeCommittee, patterns
 from wfmlib.learning import enumerate_solutions, solution_clusters, surrounding_counts
 
-MACHINES = ["committee", "parity"]
+COMMITTEE = TreeCommittee(3, weights=Binary())
+MACHINES = [COMMITTEE, ParityMachine(3, Binary())]
 
 
 def wfmlib_count(xi, sigma, machine):
     """Count the solutions of three units with the kernel."""
-    return enumerate_solutions(xi, sigma, units=3, machine=machine).count
+    return enumerate_solutions(machine, xi, sigma).count
 
 
 def numpy_count(xi, sigma, machine):
@@ -20,7 +21,7 @@ def numpy_count(xi, sigma, machine):
     w = (2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1) - 1).astype(np.int8)
     one, two, three = (np.sign(w @ part.T) for part in np.split(xi, 3, axis=1))
     signs = one[:, None, None], two[None, :, None], three[None, None]
-    if machine == "committee":
+    if machine == COMMITTEE:
         votes = signs[0] + signs[1] + signs[2]
     else:
         votes = signs[0] * signs[1] * signs[2]
@@ -31,12 +32,12 @@ def numpy_count(xi, sigma, machine):
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(("N", "P"), [(21, 10), (24, 12), (27, 14), (33, 16)])
 def test_enumerate(benchmark, N, P, machine):
-    xi, sigma = patterns.random(P, N, seed=1)
+    xi, sigma = patterns.random(P, N, rng=1)
     benchmark.extra_info["weight vectors"] = 2**N
     benchmark.pedantic(
         enumerate_solutions,
-        args=(xi, sigma),
-        kwargs={"units": 3, "machine": machine, "progress": False},
+        args=(machine, xi, sigma),
+        kwargs={"progress": False},
         rounds=5,
         warmup_rounds=1,
     )
@@ -45,7 +46,7 @@ def test_enumerate(benchmark, N, P, machine):
 @pytest.mark.benchmark(group="enumeration of machines, half of all weights solutions")
 @pytest.mark.parametrize("machine", MACHINES)
 def test_enumerate_when_half_are_solutions(benchmark, machine):
-    xi, sigma = patterns.random(1, 27, seed=1)
+    xi, sigma = patterns.random(1, 27, rng=1)
     found = benchmark.pedantic(wfmlib_count, args=(xi, sigma, machine), rounds=3, warmup_rounds=1)
     assert found == 2**26
 
@@ -54,7 +55,7 @@ def test_enumerate_when_half_are_solutions(benchmark, machine):
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("count", [wfmlib_count, numpy_count])
 def test_beside_numpy(benchmark, count, machine):
-    xi, sigma = patterns.random(10, 21, seed=1)
+    xi, sigma = patterns.random(10, 21, rng=1)
     found = benchmark.pedantic(count, args=(xi, sigma, machine), rounds=3, warmup_rounds=1)
     assert found == wfmlib_count(xi, sigma, machine)
 
@@ -73,5 +74,5 @@ def test_surroundings(benchmark):
 
 
 def _solutions():
-    xi, sigma = patterns.random(9, 21, seed=1)
-    return enumerate_solutions(xi, sigma, units=3, keep=10**6).solutions
+    xi, sigma = patterns.random(9, 21, rng=1)
+    return enumerate_solutions(COMMITTEE, xi, sigma, keep=10**6).solutions

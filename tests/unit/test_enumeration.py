@@ -12,9 +12,8 @@ from scipy.spatial.distance import pdist
 from scipy.special import comb
 
 from tests import naive
-from wfmlib import patterns
+from wfmlib import CrossEntropy, Margin, Perceptron, Spherical, patterns
 from wfmlib.learning import enumerate_solutions, enumeration
-from wfmlib.networks import Perceptron
 
 all_signs = cache(naive.all_signs)
 
@@ -36,7 +35,7 @@ def assert_same(a, b):
 @st.composite
 def instances(draw, max_N=12, max_P=20):
     N, P = draw(st.integers(1, max_N)), draw(st.integers(1, max_P))
-    return patterns.random(P, N, draw(st.integers(0, 2**32)))
+    return patterns.random(P, N, rng=draw(st.integers(0, 2**32)))
 
 
 @given(
@@ -60,7 +59,12 @@ def test_everything_against_the_naive_statement(instance, whole, part, block, ch
 
     with small_tasks(block, chunk):
         found = enumerate_solutions(
-            xi, sigma, threshold / np.sqrt(N), reference=reference, keep=2**N
+            Perceptron(),
+            xi,
+            sigma,
+            constraint=Margin(threshold / np.sqrt(N)),
+            reference=reference,
+            keep=2**N,
         )
 
     assert found.count == len(expected)
@@ -91,15 +95,17 @@ def test_count_at_is_the_count_of_another_enumeration(instance, low, high):
     xi, sigma = instance
     low, high = sorted((low, high))
     root = np.sqrt(xi.shape[1])
-    found = enumerate_solutions(xi, sigma, low / root)
-    other = enumerate_solutions(xi, sigma, high / root)
+    found = enumerate_solutions(Perceptron(), xi, sigma, constraint=Margin(low / root))
+    other = enumerate_solutions(Perceptron(), xi, sigma, constraint=Margin(high / root))
     assert found.count_at(high / root) == other.count
     assert found.entropy_at(high / root) == other.entropy
     assert found.count_at(low / root) == found.count
 
 
 def test_count_at_takes_arrays_and_falls_with_the_margin():
-    found = enumerate_solutions(*patterns.random(5, 15, 1), margin=-1.0)
+    found = enumerate_solutions(
+        Perceptron(), *patterns.random(5, 15, rng=1), constraint=Margin(-1.0)
+    )
     margins = np.linspace(-1.0, 4.0, 60).reshape(6, 10)
     counts = found.count_at(margins)
     assert counts.shape == margins.shape
@@ -130,7 +136,9 @@ def test_a_margin_that_is_a_stability_excludes_it_however_it_is_rounded(N):
 
 @pytest.mark.parametrize("margin", [-1e308, -3.1, -3.0001])
 def test_below_every_stability_all_weights_are_solutions(margin):
-    found = enumerate_solutions(*patterns.random(3, 9, 1), margin=margin)
+    found = enumerate_solutions(
+        Perceptron(), *patterns.random(3, 9, rng=1), constraint=Margin(margin)
+    )
     assert found.count == 2**9
     np.testing.assert_array_equal(found.magnetisation, np.zeros(9))
     assert found.entropy == pytest.approx(math.log(2), rel=1e-15)
@@ -138,7 +146,9 @@ def test_below_every_stability_all_weights_are_solutions(margin):
 
 @pytest.mark.parametrize("margin", [3.0, 3.5, 1e308])
 def test_beyond_every_stability_there_are_none(margin):
-    found = enumerate_solutions(*patterns.random(3, 9, 1), margin=margin, keep=5)
+    found = enumerate_solutions(
+        Perceptron(), *patterns.random(3, 9, rng=1), constraint=Margin(margin), keep=5
+    )
     assert found.count == 0
     assert found.margins.shape == found.counts_by_margin.shape == (0,)
     assert found.solutions.shape == (0, 9)
@@ -148,9 +158,11 @@ def test_beyond_every_stability_there_are_none(margin):
 @pytest.mark.parametrize(("N", "margin"), [(22, 0.0), (23, 0.0), (23, -1.0)])
 def test_one_pattern_in_closed_form(N, margin):
     # The weights that agree with the pattern in exactly u places: comb(N, u) of them.
-    xi, sigma = patterns.random(1, N, 7)
+    xi, sigma = patterns.random(1, N, rng=7)
     reference = sigma[0] * xi[0]
-    found = enumerate_solutions(xi, sigma, margin, reference=reference)
+    found = enumerate_solutions(
+        Perceptron(), xi, sigma, constraint=Margin(margin), reference=reference
+    )
     agreements = np.array([u for u in range(N + 1) if 2 * u - N > margin * np.sqrt(N)])
     by_margin = comb(N, agreements, exact=False)
     np.testing.assert_array_equal(found.counts_by_margin, by_margin)
@@ -163,17 +175,17 @@ def test_one_pattern_in_closed_form(N, margin):
 
 def test_many_words_in_closed_form():
     # 61 copies of a pattern are one pattern; with its opposite among them nothing is stored.
-    xi, sigma = patterns.random(1, 12, 3)
-    once = enumerate_solutions(xi, sigma, keep=2**12, reference=xi[0])
+    xi, sigma = patterns.random(1, 12, rng=3)
+    once = enumerate_solutions(Perceptron(), xi, sigma, keep=2**12, reference=xi[0])
     many = enumerate_solutions(
-        np.repeat(xi, 61, axis=0), np.repeat(sigma, 61), keep=2**12, reference=xi[0]
+        Perceptron(), np.repeat(xi, 61, axis=0), np.repeat(sigma, 61), keep=2**12, reference=xi[0]
     )
     assert_same(once, many)
     xi = np.repeat(xi, 61, axis=0)
     for place in range(61):
         labels = np.repeat(sigma, 61)
         labels[place] *= -1
-        assert enumerate_solutions(xi, labels).count == 0
+        assert enumerate_solutions(Perceptron(), xi, labels).count == 0
 
 
 @pytest.mark.parametrize("margin", [-2.0, -0.5, 0.0, 0.25])
@@ -215,8 +227,17 @@ def test_gauge_symmetry(instance, level, data):
     margin = level / np.sqrt(N)
     gauge = all_signs(N)[data.draw(st.integers(0, 2**N - 1))]
     reference = np.ones(N)
-    plain = enumerate_solutions(xi, sigma, margin, reference=reference, keep=2**N)
-    turned = enumerate_solutions(xi * gauge, sigma, margin, reference=reference * gauge, keep=2**N)
+    plain = enumerate_solutions(
+        Perceptron(), xi, sigma, constraint=Margin(margin), reference=reference, keep=2**N
+    )
+    turned = enumerate_solutions(
+        Perceptron(),
+        xi * gauge,
+        sigma,
+        constraint=Margin(margin),
+        reference=reference * gauge,
+        keep=2**N,
+    )
     np.testing.assert_array_equal(turned.counts_by_margin, plain.counts_by_margin)
     np.testing.assert_array_equal(turned.counts_by_distance, plain.counts_by_distance)
     np.testing.assert_array_equal(turned.magnetisation, plain.magnetisation * gauge)
@@ -224,7 +245,12 @@ def test_gauge_symmetry(instance, level, data):
     # A pattern with its label is worth the opposite pattern with the opposite label.
     flip = np.where(np.arange(P) % 2, 1, -1)
     flipped = enumerate_solutions(
-        xi * flip[:, None], sigma * flip, margin, reference=reference, keep=2**N
+        Perceptron(),
+        xi * flip[:, None],
+        sigma * flip,
+        constraint=Margin(margin),
+        reference=reference,
+        keep=2**N,
     )
     assert_same(flipped, plain)
 
@@ -236,9 +262,9 @@ def test_the_order_of_patterns_and_weights_does_not_matter(instance, random):
     P, N = xi.shape
     rows, columns = random.sample(range(P), P), random.sample(range(N), N)
     reference = np.arange(N) % 2 * 2 - 1
-    plain = enumerate_solutions(xi, sigma, reference=reference, keep=2**N)
+    plain = enumerate_solutions(Perceptron(), xi, sigma, reference=reference, keep=2**N)
     shuffled = enumerate_solutions(
-        xi[rows][:, columns], sigma[rows], reference=reference[columns], keep=2**N
+        Perceptron(), xi[rows][:, columns], sigma[rows], reference=reference[columns], keep=2**N
     )
     np.testing.assert_array_equal(shuffled.counts_by_margin, plain.counts_by_margin)
     np.testing.assert_array_equal(shuffled.counts_by_distance, plain.counts_by_distance)
@@ -248,26 +274,28 @@ def test_the_order_of_patterns_and_weights_does_not_matter(instance, random):
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
 def test_the_number_of_threads_does_not_matter(threads):
-    xi, sigma = patterns.random(6, 20, 11)
+    xi, sigma = patterns.random(6, 20, rng=11)
     with small_tasks(6, 12):
-        one = enumerate_solutions(xi, sigma, reference=xi[0], keep=10**6, threads=1)
-        more = enumerate_solutions(xi, sigma, reference=xi[0], keep=10**6, threads=threads)
+        one = enumerate_solutions(Perceptron(), xi, sigma, reference=xi[0], keep=10**6, threads=1)
+        more = enumerate_solutions(
+            Perceptron(), xi, sigma, reference=xi[0], keep=10**6, threads=threads
+        )
     assert one.count > 1000
     assert_same(one, more)
     # Nor does the way the walk is cut.
-    assert_same(one, enumerate_solutions(xi, sigma, reference=xi[0], keep=10**6))
+    assert_same(one, enumerate_solutions(Perceptron(), xi, sigma, reference=xi[0], keep=10**6))
 
 
 def test_the_reference_is_a_solution_and_the_networks_agree():
-    xi, sigma, teacher = patterns.teacher_student(9, 17, seed=2)
-    found = enumerate_solutions(xi, sigma, reference=teacher, keep=10**6)
+    xi, sigma, teacher = patterns.teacher_student(9, 17, rng=2)
+    found = enumerate_solutions(Perceptron(), xi, sigma, reference=teacher, keep=10**6)
     assert found.count > 1
     assert found.counts_by_distance[0] == 1
     assert found.counts_by_distance.sum() == found.count
     assert np.any(np.all(found.solutions == teacher, axis=1))
     smallest = []
     for w in found.solutions:
-        net = Perceptron(w)
+        net = found.device.network(w)
         assert net.errors(xi, sigma) == 0
         smallest.append(net.stabilities(xi, sigma).min())
     # The same quotient of the same integers on both sides: equal, not merely close.
@@ -276,16 +304,19 @@ def test_the_reference_is_a_solution_and_the_networks_agree():
 
 
 def test_solutions_are_kept_up_to_the_number_asked_for():
-    xi, sigma = patterns.random(6, 20, 11)
+    xi, sigma = patterns.random(6, 20, rng=11)
     with small_tasks(6, 12):
-        count = enumerate_solutions(xi, sigma).count
-        assert enumerate_solutions(xi, sigma).solutions is None
-        assert enumerate_solutions(xi, sigma, keep=count - 1).solutions is None
-        assert enumerate_solutions(xi, sigma, keep=count).solutions.shape == (count, 20)
+        count = enumerate_solutions(Perceptron(), xi, sigma).count
+        assert enumerate_solutions(Perceptron(), xi, sigma).solutions is None
+        assert enumerate_solutions(Perceptron(), xi, sigma, keep=count - 1).solutions is None
+        assert enumerate_solutions(Perceptron(), xi, sigma, keep=count).solutions.shape == (
+            count,
+            20,
+        )
 
 
 def test_overlaps_are_means_over_pairs():
-    found = enumerate_solutions(*patterns.random(5, 13, 4), keep=10**4)
+    found = enumerate_solutions(Perceptron(), *patterns.random(5, 13, rng=4), keep=10**4)
     w = found.solutions.astype(int)
     assert len(w) > 10
     # 1e-13: means of up to 10^4 pairs, each rounded at 1e-16.
@@ -298,13 +329,14 @@ def test_overlaps_are_means_over_pairs():
 def test_overlap_of_a_single_solution():
     xi = naive.all_signs(3)
     sigma = np.sign(xi.sum(axis=1))
-    found = enumerate_solutions(xi, sigma)
+    found = enumerate_solutions(Perceptron(), xi, sigma)
     assert found.count == 1
     assert found.overlap == 1.0
     assert math.isnan(found.overlap_distinct)
     assert found.entropy == 0.0
     assert repr(found) == (
-        "Enumeration(N=3, P=8, margin=0: 1 solution, entropy 0.0000 nats per weight, "
+        "Enumeration(Perceptron(weights=Binary()), N=3, P=8, Margin(kappa=0.0): "
+        "1 solution, entropy 0.0000 nats per weight, "
         "overlap 1.0000)"
     )
 
@@ -314,7 +346,7 @@ def test_overlap_of_two_solutions():
     xi = naive.all_signs(3)
     free = xi[:, 2] == 1  # the last weight: patterns that it decides are left out
     kept = free & (xi[:, 0] == xi[:, 1])
-    found = enumerate_solutions(xi[kept], xi[kept, 0])
+    found = enumerate_solutions(Perceptron(), xi[kept], xi[kept, 0])
     assert found.count == 2
     assert found.overlap == pytest.approx(2 / 3, abs=1e-15)
     assert found.overlap_distinct == pytest.approx(1 / 3, abs=1e-15)
@@ -325,41 +357,41 @@ def test_overlap_of_two_solutions():
 
 def test_what_would_take_too_long_is_refused_with_an_estimate():
     with pytest.raises(ValueError, match=r"N = 50 means 2\^50 = 1\.1e\+15 .* force=True"):
-        enumerate_solutions(*patterns.random(25, 50, 1))
+        enumerate_solutions(Perceptron(), *patterns.random(25, 50, rng=1))
     with pytest.raises(ValueError, match=r"N = 61 columns.*at most 60"):
-        enumerate_solutions(*patterns.random(30, 61, 1), force=True)
+        enumerate_solutions(Perceptron(), *patterns.random(30, 61, rng=1), force=True)
 
 
 def test_force_runs_what_is_refused():
-    xi, sigma = patterns.random(13, 26, 1)
+    xi, sigma = patterns.random(13, 26, rng=1)
     with patch.object(enumeration, "LONGEST", 0.0):
         with pytest.raises(ValueError, match="N = 26"):
-            enumerate_solutions(xi, sigma)
-        assert enumerate_solutions(xi, sigma, force=True, progress=False).count > 0
+            enumerate_solutions(Perceptron(), xi, sigma)
+        assert enumerate_solutions(Perceptron(), xi, sigma, force=True, progress=False).count > 0
 
 
 def test_the_estimate_is_shared_by_the_threads_that_the_machine_has():
-    xi, sigma = patterns.random(6, 12, 1)
+    xi, sigma = patterns.random(6, 12, rng=1)
     with (
         patch.object(enumeration, "_estimate", lambda walk, N: 90.0),
         patch.object(enumeration.numba.config, "NUMBA_DEFAULT_NUM_THREADS", 2),
     ):
         for threads in (2, 8):
-            enumerate_solutions(xi, sigma, threads=threads, progress=False)
+            enumerate_solutions(Perceptron(), xi, sigma, threads=threads, progress=False)
         with pytest.raises(ValueError, match=r"about 1\.5 minutes .*threads: 1"):
-            enumerate_solutions(xi, sigma, threads=1)
+            enumerate_solutions(Perceptron(), xi, sigma, threads=1)
     with (
         patch.object(enumeration, "_estimate", lambda walk, N: 150.0),
         patch.object(enumeration.numba.config, "NUMBA_DEFAULT_NUM_THREADS", 2),
         pytest.raises(ValueError, match="threads: 8"),
     ):
-        enumerate_solutions(xi, sigma, threads=8)
+        enumerate_solutions(Perceptron(), xi, sigma, threads=8)
 
 
 def test_the_estimate_is_of_the_right_size():
     # Measured against the walk itself; a machine shared with others earns a factor of ten.
     walk = enumeration._walk
-    xi, sigma = patterns.random(13, 26, 1)
+    xi, sigma = patterns.random(13, 26, rng=1)
     calls = []
     tables = enumeration._tables(xi * sigma[:, None], 14)
 
@@ -390,16 +422,16 @@ def test_durations_read_well(seconds, text):
 
 
 def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys):
-    xi, sigma = patterns.random(13, 23, 1)
-    enumerate_solutions(xi, sigma)
+    xi, sigma = patterns.random(13, 23, rng=1)
+    enumerate_solutions(Perceptron(), xi, sigma)
     assert capsys.readouterr().err == ""
-    enumerate_solutions(xi, sigma, progress=True)
+    enumerate_solutions(Perceptron(), xi, sigma, progress=True)
     assert "enumerating: 100%" in capsys.readouterr().err
-    xi, sigma = patterns.random(13, 26, 1)
+    xi, sigma = patterns.random(13, 26, rng=1)
     with patch.object(enumeration, "PATIENCE", 0.0):
-        enumerate_solutions(xi, sigma, progress=False)
+        enumerate_solutions(Perceptron(), xi, sigma, progress=False)
         assert capsys.readouterr().err == ""
-        enumerate_solutions(xi, sigma)
+        enumerate_solutions(Perceptron(), xi, sigma)
         assert "enumerating: 100%" in capsys.readouterr().err
 
 
@@ -413,9 +445,12 @@ def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys)
         ({"xi": [["a"]]}, TypeError, "xi must be an array of -1 and \\+1"),
         ({"sigma": [2]}, ValueError, "sigma must hold -1 and \\+1 only, got an entry 2"),
         ({"sigma": [1, 1]}, ValueError, "sigma must have one label per pattern"),
-        ({"margin": np.nan}, ValueError, "margin must be finite"),
-        ({"margin": np.inf}, ValueError, "margin must be finite"),
-        ({"margin": "0"}, TypeError, "margin must be a real number, got '0'"),
+        (
+            {"constraint": CrossEntropy(1.0, 1.0)},
+            TypeError,
+            r"constraint must be Margin\(\.\.\.\)",
+        ),
+        ({"device": Perceptron(Spherical())}, ValueError, r"device must be .* Binary\(\)"),
         ({"reference": [1, 1]}, ValueError, r"reference must have one entry per weight.*\(2,\)"),
         ({"reference": [1, 1, 3]}, ValueError, "reference must hold -1 and \\+1 only"),
         ({"keep": -1}, ValueError, "keep must be >= 0, got -1"),
@@ -425,17 +460,18 @@ def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys)
         ({"force": "no"}, ValueError, "force must be one of False, True, got 'no'"),
         ({"force": np.ones(2)}, ValueError, "force must be one of False, True, got array"),
         ({"xi": [[1, 1, 1], [1]]}, ValueError, "xi must be a rectangular array"),
-        ({"margin": 10**400}, ValueError, "margin must be finite and real, got inf"),
     ],
 )
 def test_bad_arguments_are_named(change, error, message):
-    arguments = {"xi": [[1, -1, 1]], "sigma": [1]} | change
+    arguments = {"device": Perceptron(), "xi": [[1, -1, 1]], "sigma": [1]} | change
     with pytest.raises(error, match=message):
         enumerate_solutions(**arguments)
 
 
 def test_count_at_names_a_margin_below_its_own():
-    found = enumerate_solutions(*patterns.random(3, 9, 1), margin=0.0)
+    found = enumerate_solutions(
+        Perceptron(), *patterns.random(3, 9, rng=1), constraint=Margin(0.0)
+    )
     with pytest.raises(ValueError, match=r"margin must not lie below 0\.0"):
         found.count_at(-0.5)
     with pytest.raises(ValueError, match="margin must be finite"):
@@ -458,7 +494,7 @@ def test_an_interrupt_of_the_kernel_is_an_interrupt(monkeypatch):
 
     monkeypatch.setattr(enumeration, "_walk", walk)
     with pytest.raises(KeyboardInterrupt):
-        enumerate_solutions(*patterns.random(3, 9, 1), threads=1)
+        enumerate_solutions(Perceptron(), *patterns.random(3, 9, rng=1), threads=1)
     cause = None
     with pytest.raises(SystemError, match="_walk returned"):
-        enumerate_solutions(*patterns.random(3, 9, 1), threads=1)
+        enumerate_solutions(Perceptron(), *patterns.random(3, 9, rng=1), threads=1)

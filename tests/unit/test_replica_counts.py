@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from wfmlib import patterns
+from wfmlib import Binary, ParityMachine, TreeCommittee, patterns
 from wfmlib.learning import (
     all_weights,
     enumerate_solutions,
     solution_clusters,
     surrounding_counts,
 )
+
+MACHINES = {"committee": TreeCommittee(3, weights=Binary()), "parity": ParityMachine(3, Binary())}
 
 
 def distances(a, b):
@@ -50,8 +52,8 @@ def test_clusters_against_all_tuples(solutions, replicas):
 
 @pytest.mark.parametrize("machine", ["committee", "parity"])
 def test_clusters_of_a_machine_as_products_of_the_pair_matrix(machine):
-    xi, sigma = patterns.random(3, 9, 1)
-    solutions = enumerate_solutions(xi, sigma, units=3, machine=machine, keep=512).solutions
+    xi, sigma = patterns.random(3, 9, rng=1)
+    solutions = enumerate_solutions(MACHINES[machine], xi, sigma, keep=512).solutions
     some = False
     for distance in range(10):
         A = (cdist(solutions, solutions, "hamming") * 9).round() == distance
@@ -117,11 +119,13 @@ def test_surroundings_of_the_whole_cube(N, distance):
 
 
 def test_surroundings_agree_with_the_enumeration_around_a_reference():
-    xi, sigma = patterns.random(6, 15, 2)
-    found = enumerate_solutions(xi, sigma, units=3, keep=10**5)
+    xi, sigma = patterns.random(6, 15, rng=2)
+    found = enumerate_solutions(MACHINES["committee"], xi, sigma, keep=10**5)
     rows = np.random.default_rng(3).integers(2**15, size=5)
     around = [
-        enumerate_solutions(xi, sigma, units=3, reference=all_weights(15)[row]).counts_by_distance
+        enumerate_solutions(
+            MACHINES["committee"], xi, sigma, reference=all_weights(15)[row]
+        ).counts_by_distance
         for row in rows
     ]
     for distance in (0, 1, 4, 7, 15):
@@ -150,7 +154,7 @@ def test_the_mean_number_of_pairs_over_instances(machine, distance):
     found = []
     for child in np.random.SeedSequence(5).spawn(samples):
         solved = enumerate_solutions(
-            *patterns.random(P, N, child), units=3, machine=machine, keep=2**N
+            MACHINES[machine], *patterns.random(P, N, rng=child), keep=2**N
         )
         found.append(solution_clusters(solved.solutions, distance, 2))
     error = np.std(found, ddof=1) / math.sqrt(samples)

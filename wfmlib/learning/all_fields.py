@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import _validate
+from wfmlib.learning._devices import checked, rows
 from wfmlib.learning.enumerate_machines import unit_fields
+from wfmlib.models.activations import Activation, ReLU, Sign
+from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.weights import Binary
 
+DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 LARGEST = 20  # weights
 MOST_BYTES = 4 * 2**30  # of a result
 
@@ -38,13 +43,13 @@ def all_weights(N):
     return (2 * bits - 1).astype(np.int8)
 
 
-def enumerate_fields(xi, sigma, *, units=1):
+def enumerate_fields(device, xi, sigma):
     """Return the fields of all 2^N binary weight vectors on all patterns.
 
     With them any loss has its Gibbs average [eq-gibbs] exactly, and so its local entropy. At
-    loss ``f``, inverse temperature ``beta`` and one unit::
+    loss ``f``, inverse temperature ``beta`` and the perceptron::
 
-        fields = enumerate_fields(xi, sigma)                  # row r belongs to all_weights(N)[r]
+        fields = enumerate_fields(Perceptron(), xi, sigma)    # row r belongs to all_weights(N)[r]
         energy = f(fields / np.sqrt(N)).sum(axis=1)
         log_z = scipy.special.logsumexp(-beta * energy)
         weight = np.exp(-beta * energy - log_z)               # Gibbs weight of each vector
@@ -52,20 +57,19 @@ def enumerate_fields(xi, sigma, *, units=1):
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or ParityMachine
+        With binary weights; what its units answer and decide plays no role.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1, N at most 20.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    units : int
-        Number K of units, a divisor of N. Unit l sees the columns of `xi` from ``l N/K`` up to,
-        and without, ``(l + 1) N/K``.
 
     Returns
     -------
     numpy.ndarray
-        int8, exact integers, rows in the order of `all_weights`. For one unit shape (2^N, P):
-        ``sigma (w . xi)``, that is sqrt(N) times the stability [eq-stability], labels
-        included. For K > 1 shape (2^N, P, K): ``w_l . xi_l``, that is sqrt(N/K) times the
+        int8, exact integers, rows in the order of `all_weights`. For the perceptron shape (2^N,
+        P): ``sigma (w . xi)``, that is sqrt(N) times the stability [eq-stability], labels
+        included. For a tree shape (2^N, P, K): ``w_l . xi_l``, that is sqrt(N/K) times the
         preactivation of each unit, labels not included, since a unit has none.
 
     Raises
@@ -73,14 +77,16 @@ def enumerate_fields(xi, sigma, *, units=1):
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If an array does not hold signs, shapes do not match, `units` does not divide N, or N is
-        above 20, or the result, ``2^N P K`` bytes, would take more than 4 GiB.
+        If the device is none of those or its units do not divide N, an array does not hold
+        signs, shapes do not match, N is above 20, or the result, ``2^N P K`` bytes, would take
+        more than 4 GiB.
     """
+    checked(
+        device, (Binary,), (Perceptron, TreeCommittee, ParityMachine), (Sign, ReLU, Activation)
+    )
     xi, sigma = _validate.patterns(xi, sigma)
     P, N = xi.shape
-    units = _validate.integer("units", units, 1, N)
-    if N % units:
-        raise ValueError(f"units must divide the number of columns of xi, {N}, got {units}")
+    units, n = rows(device, N)
     if N > LARGEST:
         raise ValueError(
             f"xi must have at most {LARGEST} columns, got {N}: the fields would take "
@@ -91,9 +97,8 @@ def enumerate_fields(xi, sigma, *, units=1):
             f"xi must have so few rows that the fields take at most {MOST_BYTES / 2**30:g} GiB, "
             f"got {P}: {2.0**N * P * units / 2**30:.3g} GiB"
         )
-    if units == 1:
+    if isinstance(device, Perceptron):
         return unit_fields(xi * sigma[:, None])
-    n = N // units
     fields = np.empty((*(2**n,) * units, P, units), dtype=np.int8)  # an axis for each unit
     for unit in range(units):
         one = unit_fields(xi[:, unit * n : (unit + 1) * n])

@@ -58,13 +58,12 @@ def prefix_bits(tables):
     return min(max(tables.N - _CHUNK, 0), _PREFIX, tables.N // len(tables.sizes))
 
 
-def tabulate(xi, sigma, units, machine, centre):
+def tabulate(xi, sigma, units, parity, centre):
     """Tabulate the answers of all weight vectors of every unit.
 
     Of a parity machine only the first unit is compared with the labels; the others with +1.
     The product is right on a pattern when an even number of units is "wrong".
     """
-    parity = machine == "parity"
     N = xi.shape[1]
     n = N // units
     ones = np.ones_like(sigma)

@@ -33,7 +33,13 @@ from numba import njit
 
 from wfmlib import _threads, _validate
 from wfmlib.learning import enumerate_machines
+from wfmlib.learning._devices import checked
 from wfmlib.learning._words import ones, trailing_zeros
+from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import Device, ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.weights import Binary
+
+DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 
 LARGEST = 60  # weights: their signs in one 64-bit word, twice their number in an int64
 LONGEST = 60.0  # seconds: what is estimated to take longer is refused unless forced
@@ -51,23 +57,25 @@ _PIECES = 16  # such pieces
 class Enumeration:
     """All solutions of one set of patterns, counted.
 
-    A solution is a weight vector in {-1, +1}^N whose stabilities all lie strictly above
-    `margin`; `count` is the partition function [eq-partition] of this instance. Stabilities are
-    those of the network's method in `wfmlib.networks`.
+    A solution is a weight vector in {-1, +1}^N that meets the constraint on every pattern;
+    `count` is the partition function [eq-partition] of this instance. Stabilities are those of
+    the device's network.
 
     Attributes
     ----------
+    device : Perceptron, TreeCommittee or ParityMachine
+        The device that was asked about.
     N, P : int
         Number of weights and of patterns.
-    margin : float
-        The margin asked for, dimensionless.
+    constraint : Margin
+        The margin asked for.
     count : int
         Number of solutions, exact.
     margins : numpy.ndarray
-        The values above `margin` that a stability can take, ascending. Perceptron: ``s /
-        sqrt(N)`` with the integers s of N's parity up to N; empty where `margin` is sqrt(N) or
-        more. Committee of K > 1 units: ``s / sqrt(K)`` with the positive integers s of K's
-        parity up to K, s being the majority of the votes. Parity machine: 1 alone.
+        The values above the margin that a stability can take, ascending. Perceptron: ``s /
+        sqrt(N)`` with the integers s of N's parity up to N; empty where the margin is sqrt(N) or
+        more. Committee: ``s / sqrt(K)`` with the positive integers s of K's parity up to K, s
+        being the majority of the votes. Parity machine: 1 alone.
     counts_by_margin : numpy.ndarray
         int64, one entry per entry of `margins`: the solutions whose *smallest* stability is
         that value. They sum to `count`; `count_at` sums their tail.
@@ -81,31 +89,26 @@ class Enumeration:
         The solutions, int8, shape (count, N), in ascending lexicographic order; None where
         there are more than were to be kept. Their pairwise distances ``(1 - overlap) / 2`` are
         ``scipy.spatial.distance.pdist(solutions, "hamming")``. Of several units each row holds
-        the weights one after the other: ``solutions.reshape(-1, K, N // K)`` parts them.
-    units : int
-        Number K of units.
-    machine : str
-        How they decide, "committee" or "parity"; one unit is the perceptron with either.
+        the weights one after the other: ``solutions.reshape(-1, *device.shape(N))`` parts them.
     """
 
+    device: Device
     N: int
     P: int
-    margin: float
+    constraint: Margin
     count: int
     margins: np.ndarray = field(repr=False)
     counts_by_margin: np.ndarray = field(repr=False)
     counts_by_distance: np.ndarray | None = field(repr=False)
     magnetisation: np.ndarray = field(repr=False)
     solutions: np.ndarray | None = field(repr=False)
-    units: int = 1
-    machine: str = "committee"
 
     def __repr__(self):
         found = f"{self.count:,} solution{'' if self.count == 1 else 's'}"
         if self.count:
             found += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
-        kind = f"{self.machine}, K={self.units}, " if self.units > 1 else ""
-        return f"Enumeration({kind}N={self.N}, P={self.P}, margin={self.margin:g}: {found})"
+        asked = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
+        return f"Enumeration({asked}: {found})"
 
     @property
     def entropy(self):
@@ -155,11 +158,11 @@ class Enumeration:
         margin = _validate.array("margin", margin)
         if margin.ndim == 0:
             margin = _validate.real("margin", margin)
-            steps = _steps(self.N, self.units, self.machine)
-            beyond = _agreements_needed(margin, steps) - _agreements_needed(self.margin, steps)
+            steps, least = _steps(self.device, self.N), self.constraint.kappa
+            beyond = _agreements_needed(margin, steps) - _agreements_needed(least, steps)
             if beyond < 0:
                 raise ValueError(
-                    f"margin must not lie below {self.margin}, where the solutions were "
+                    f"margin must not lie below {least}, where the solutions were "
                     f"enumerated, got {margin}"
                 )
             return int(self.counts_by_margin[beyond:].sum())
@@ -194,12 +197,11 @@ class Enumeration:
 
 
 def enumerate_solutions(
+    device,
     xi,
     sigma,
-    margin=0.0,
     *,
-    units=1,
-    machine="committee",
+    constraint=Margin(0.0),
     reference=None,
     keep=0,
     force=False,
@@ -208,29 +210,25 @@ def enumerate_solutions(
 ):
     """Count the binary weights that store all patterns, exactly, by judging all 2^N.
 
-    A weight vector w is a solution when every stability ``sigma (w . xi) / sqrt(N)``
-    [eq-stability] lies strictly above `margin`. The comparison is made once, between integers:
-    a stability is one of the N + 1 numbers ``s / sqrt(N)`` with s = -N, -N + 2, ..., N, and the
-    margin is turned into the least s above it. A margin within 1e-12 sqrt(N) of such a number
-    is taken to be that number, so at N = 25 the margins ``0.6``, ``3 / sqrt(25)`` and an entry
-    of `Enumeration.margins` all exclude the stability with s = 3, however they were rounded.
+    A weight vector w is a solution when every stability, for the perceptron ``sigma (w . xi) /
+    sqrt(N)`` [eq-stability], lies strictly above the margin. The comparison is made once, between
+    integers: a stability is one of the N + 1 numbers ``s / sqrt(N)`` with s = -N, -N + 2, ..., N,
+    and the margin is turned into the least s above it. A margin within 1e-12 sqrt(N) of such a
+    number is taken to be that number, so at N = 25 the margins ``0.6``, ``3 / sqrt(25)`` and an
+    entry of `Enumeration.margins` all exclude the stability with s = 3, however they were rounded.
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or ParityMachine
+        With binary weights and, in a committee, sign units. Beyond one unit N/K is at most 20.
+        Ties are errors: at even N/K no unit of a solution has a preactivation of 0 on any pattern.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1, N at most 60.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    margin : float
-        The margin kappa, dimensionless. Below -sqrt(N) everything is a solution. Must be 0 for
-        more than one unit.
-    units : int
-        Number K of units, a divisor of N with N/K at most 20 (beyond one unit). Unit l sees the
-        columns of `xi` from ``l N/K`` up to, and without, ``(l + 1) N/K``.
-    machine : str
-        "committee": the majority of the units' signs, as `networks.TreeCommittee`, or "parity":
-        their product, as `networks.ParityMachine`. Ties are errors as there: at even N/K no
-        unit of a solution has a preactivation of 0 on any pattern.
+    constraint : Margin
+        The margin. Below -sqrt(N) everything is a solution. Other devices than the perceptron
+        are counted at margin 0.
     reference : array_like, optional
         Weights, shape (N,) or (K, N/K), entries -1 and +1, to count distances from.
     keep : int
@@ -254,9 +252,9 @@ def enumerate_solutions(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If an array does not hold signs, shapes do not match, a number is out of range, `margin`
-        is not 0 for more than one unit, or N is so large that the run is estimated to take
-        longer than a minute and `force` is not set.
+        If the device is none of those, an array does not hold signs, shapes do not match, a
+        number is out of range, or N is so large that the run is estimated to take longer than a
+        minute and `force` is not set.
 
     Notes
     -----
@@ -265,21 +263,26 @@ def enumerate_solutions(
     leave few solutions to some 20 ns where most weight vectors are solutions (each is looked
     at). Machines of several units cost far less, since most weight vectors are never looked at:
     what counts is the combinations of all units but the last, and the solutions.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(10, 21, rng=1)
+    >>> enumerate_solutions(Perceptron(), xi, sigma).count
+    702
     """
+    checked(device, (Binary,), DEVICES)
     xi, sigma = _validate.patterns(xi, sigma)
-    margin = _validate.real("margin", margin)
+    _validate.member("constraint", constraint, (Margin,))
     P, N = xi.shape
     if N > LARGEST:
         raise ValueError(
             f"xi has N = {N} columns, and 2^{N} weight vectors cannot be enumerated; "
             f"at most {LARGEST} are accepted, and in practice about 40"
         )
-    units = _validate.integer("units", units, 1, N)
-    machine = _validate.choice("machine", machine, ("committee", "parity"))
-    if units > 1:
-        _check_machine(N, margin, units)
+    _check_size(device, N, constraint)
     if reference is not None:
-        reference = _reference(reference, xi, units)
+        reference = _reference(reference, device, N)
     keep = _validate.integer("keep", keep, 0)
     force = _validate.choice("force", force, (False, True))
     progress = _validate.choice("progress", progress, (None, False, True))
@@ -287,16 +290,18 @@ def enumerate_solutions(
         threads = _threads.available()
     threads = _validate.integer("threads", threads, 1)
 
-    steps = _steps(N, units, machine)
-    needed = _agreements_needed(margin, steps)
+    steps = _steps(device, N)
+    needed = _agreements_needed(constraint.kappa, steps)
     centre = np.ones(N) if reference is None else reference
-    if units > 1:
-        tables = enumerate_machines.tabulate(xi, sigma, units, machine, centre)
+    if device.units > 1:
+        parity = isinstance(device, ParityMachine)
+        tables = enumerate_machines.tabulate(xi, sigma, device.units, parity, centre)
         walk = partial(_heard, enumerate_machines.walk, tables)
         prefix_bits = enumerate_machines.prefix_bits(tables)
         seconds = _heard(enumerate_machines.estimate, tables)
-    else:
-        walk = partial(_walk_heard, *_tables(xi * sigma[:, None], needed), needed, _bits(centre))
+    else:  # one unit of any device is right where the perceptron is
+        least = _agreements_needed(constraint.kappa, N)
+        walk = partial(_walk_heard, *_tables(xi * sigma[:, None], least), least, _bits(centre))
         prefix_bits = min(max(N - _CHUNK, 0), _PREFIX)
         seconds = _estimate(walk, N)
     seconds /= min(threads, numba.config.NUMBA_DEFAULT_NUM_THREADS)
@@ -308,63 +313,60 @@ def enumerate_solutions(
     show = seconds > PATIENCE if progress is None else progress
 
     room = min(keep, 2 ** (N - prefix_bits))
-    lowest, distances, ups = (np.zeros(size, dtype=np.int64) for size in (steps + 1, N + 1, N))
+    lowest, distances, ups = 0, np.zeros(N + 1, dtype=np.int64), np.zeros(N, dtype=np.int64)
     kept = []
     for part in _run(lambda prefix: walk(prefix, prefix_bits, room), prefix_bits, threads, show):
-        lowest += part[0]
+        lowest = lowest + part[0]
         distances += part[1]
         ups += part[2]
         kept.append(part[3])
         if lowest.sum() > keep:
             kept.clear()
     count = int(lowest.sum())
+    if len(lowest) > steps + 1:  # one unit, of which the stability is the vote
+        lowest = np.array([0, count])
     return Enumeration(
+        device=device,
         N=N,
         P=P,
-        margin=margin,
+        constraint=constraint,
         count=count,
         margins=(2 * np.arange(needed, steps + 1) - steps) / np.sqrt(steps),
         counts_by_margin=lowest[needed:],
         counts_by_distance=None if reference is None else distances,
         magnetisation=(2 * ups - count) / count if count else np.full(N, np.nan),
         solutions=_signs(np.sort(np.concatenate(kept)), N) if count <= keep else None,
-        units=units,
-        machine=machine,
     )
 
 
-def _check_machine(N, margin, units):
-    """Refuse what several units cannot have."""
-    if N % units:
-        raise ValueError(f"units must divide the number of columns of xi, {N}, got {units}")
-    if N // units > enumerate_machines.LARGEST_UNIT:
+def _check_size(device, N, constraint):
+    """Refuse units that do not divide N, and what machines of several cannot have."""
+    inside = device.shape(N)[-1]
+    if device.units > 1 and inside > enumerate_machines.LARGEST_UNIT:
         raise ValueError(
-            f"units = {units} of N = {N} weights have {N // units} each; the 2^{N // units} "
-            f"weight vectors of a unit are tabulated, for at most "
-            f"{enumerate_machines.LARGEST_UNIT} weights"
+            f"device must have at most {enumerate_machines.LARGEST_UNIT} weights in each of "
+            f"several units, all 2^{inside} vectors of which are tabulated, got {inside} with "
+            f"N = {N} in {device!r}"
         )
-    if margin != 0:
-        raise ValueError(f"margin must be 0 for more than one unit, got {margin}")
+    if constraint != Margin(0.0) and not isinstance(device, Perceptron):
+        raise ValueError(f"constraint must be Margin(0.0) but for a Perceptron, got {constraint}")
 
 
-def _reference(reference, xi, units):
+def _reference(reference, device, N):
     """Return the reference flat, after checking that it has one entry per weight."""
-    N = xi.shape[1]
     ndim = np.ndim(_validate.array("reference", reference))
     reference = _validate.signs("reference", reference, 2 if ndim == 2 else 1)
-    if reference.shape not in ((N,), (units, N // units)):
+    if reference.shape not in ((N,), device.shape(N)):
         raise ValueError(
-            f"reference must have one entry per weight: xi has shape {xi.shape}, "
+            f"reference must have one entry per weight: xi has {N} columns, "
             f"reference has shape {reference.shape}"
         )
     return reference.ravel()
 
 
-def _steps(N, units, machine):
+def _steps(device, N):
     """Return n, where a stability is one of the n + 1 numbers (-n, -n + 2, ..., n) / sqrt(n)."""
-    if units == 1:
-        return N
-    return units if machine == "committee" else 1
+    return {Perceptron: N, TreeCommittee: device.units, ParityMachine: 1}[type(device)]
 
 
 def _agreements_needed(margin, N):
