@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfmlib import networks, patterns
+from wfmlib import (
+    Binary,
+    Committee,
+    ParityMachine,
+    Perceptron,
+    ReLU,
+    Spherical,
+    TreeCommittee,
+    networks,
+    patterns,
+)
 from wfmlib.learning import _mini_batches
 from wfmlib.learning.entropic_least_action import entropic_least_action
 from wfmlib.learning.least_action import _OPEN, _RIGHT, _settle, choose, least_action, workspace
@@ -97,8 +107,11 @@ def naive_entropic(xi, sigma, K, tree, y, eta, coupling, growth, batch, epochs, 
     return w, center, spread, errors
 
 
-def network(tree):
-    return networks.TreeCommittee if tree else networks.Committee
+def machine(K, tree):
+    """Return the device of K units."""
+    if K == 1:
+        return Perceptron(Spherical())
+    return TreeCommittee(K) if tree else Committee(K)
 
 
 def recount(weights, xi, sigma, tree=True):
@@ -127,13 +140,15 @@ CASES = pytest.mark.parametrize(
 
 @CASES
 def test_least_action_against_plain_numpy(K, N, P, tree, batch):
-    xi, sigma = patterns.random(P, N, K)
-    options = {"units": K, "tree": tree, "batch": batch, "eta": 0.03}
+    xi, sigma = patterns.random(P, N, rng=K)
+    device = machine(K, tree)
     for epochs in (1, 4):
         expected, updates = naive_least_action(xi, sigma, K, tree, 0.03, batch, epochs, 5)
         assert updates[-1].sum() > 0  # else this would not be the same number of epochs
-        found = least_action(xi, sigma, max_epochs=epochs, seed=5, **options)
-        np.testing.assert_allclose(np.atleast_2d(found.weights), expected, rtol=0, atol=1e-13)
+        found = least_action(device, xi, sigma, eta=0.03, batch=batch, max_epochs=epochs, rng=5)
+        assert (found.device, found.weights.shape) == (device, device.shape(N))
+        weights = unit_norm(np.atleast_2d(found.weights))
+        np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-13)
         np.testing.assert_array_equal(found.history["updates"], updates)
         np.testing.assert_array_equal(found.history["errors"], updates.sum(axis=1))
         assert found.epochs == epochs
@@ -141,18 +156,27 @@ def test_least_action_against_plain_numpy(K, N, P, tree, batch):
 
 @CASES
 def test_entropic_least_action_against_plain_numpy(K, N, P, tree, batch):
-    xi, sigma = patterns.random(P, N, K)
+    xi, sigma = patterns.random(P, N, rng=K)
     for epochs in (1, 3):
         w, center, spread, errors = naive_entropic(
             xi, sigma, K, tree, 4, 0.03, 2.0, 0.1, batch, epochs, 5
         )
         found = entropic_least_action(
-            xi, sigma, units=K, tree=tree, replicas=4, eta=0.03, coupling=2.0, growth=0.1,
-            batch=batch, max_epochs=epochs, seed=5,
-        )  # fmt: skip
-        np.testing.assert_allclose(found.replicas.reshape(w.shape), w, rtol=0, atol=1e-13)
+            machine(K, tree),
+            xi,
+            sigma,
+            replicas=4,
+            eta=0.03,
+            coupling=2.0,
+            growth=0.1,
+            batch=batch,
+            max_epochs=epochs,
+            rng=5,
+        )
+        replicas = unit_norm(found.replicas.reshape(w.shape))
+        np.testing.assert_allclose(replicas, w, rtol=0, atol=1e-13)
         np.testing.assert_allclose(
-            np.atleast_2d(found.weights), unit_norm(center), rtol=0, atol=1e-13
+            unit_norm(np.atleast_2d(found.weights)), unit_norm(center), rtol=0, atol=1e-13
         )
         np.testing.assert_allclose(found.history["spread"], spread, rtol=1e-11)
         np.testing.assert_array_equal(found.history["replica_errors"], errors)
@@ -165,8 +189,8 @@ def test_entropic_least_action_against_plain_numpy(K, N, P, tree, batch):
 def test_no_choice_depends_on_single_precision(seed, K, tree):
     """Preactivations within its rounding of the threshold, and of each other."""
     rng = np.random.default_rng(seed)
-    xi, sigma = patterns.random(31, 45, rng)
-    instance = _mini_batches.prepare(xi, sigma, K, tree, 31)
+    xi, sigma = patterns.random(31, 45, rng=rng)
+    instance = _mini_batches.prepare(machine(K, tree), xi, sigma, 31)
     w = _mini_batches.uniform_weights(rng, instance.shape)
     for k in range(K):  # bring one pattern for each unit close to the threshold ...
         x = seen(xi[rng.integers(31)], k, w, tree)
@@ -215,7 +239,7 @@ def test_what_is_settled_holds_whatever_rounding_did(bounds):
 
 
 def test_one_unit_learns_by_the_perceptron_rule():
-    xi, sigma = patterns.random(30, 31, 3)
+    xi, sigma = patterns.random(30, 31, rng=3)
     rng = np.random.default_rng(7)
     w = rng.uniform(-1.0, 1.0, 31)
     w /= np.linalg.norm(w)
@@ -227,44 +251,52 @@ def test_one_unit_learns_by_the_perceptron_rule():
                 w = w + 0.02 * sigma[p] * xi[p]
                 w /= np.linalg.norm(w)
                 history[-1] += 1
-    found = least_action(xi, sigma, units=1, eta=0.02, batch=1, seed=7)
+    found = least_action(Perceptron(Spherical()), xi, sigma, eta=0.02, batch=1, rng=7)
     assert len(history) > 3
     np.testing.assert_array_equal(found.history["errors"], history)
-    np.testing.assert_allclose(found.weights, w, rtol=0, atol=1e-12)
-    assert networks.Perceptron(found.weights).errors(xi, sigma) == 0
+    np.testing.assert_allclose(unit_norm(found.weights), w, rtol=0, atol=1e-12)
+    assert found.network.errors(xi, sigma) == 0
+
+
+def assert_on_sphere(weights):
+    """Hold that the square of each unit is the number of its weights."""
+    np.testing.assert_allclose(np.sum(weights**2, axis=-1), weights.shape[-1])
 
 
 @pytest.mark.parametrize(
     ("K", "N", "P", "tree"), [(1, 201, 60, True), (9, 261, 150, True), (5, 101, 150, False)]
 )
 def test_low_loads_are_learned(K, N, P, tree):
-    xi, sigma = patterns.random(P, N, 1)
-    found = least_action(xi, sigma, units=K, tree=tree, max_epochs=500)
+    xi, sigma = patterns.random(P, N, rng=1)
+    found = least_action(machine(K, tree), xi, sigma, max_epochs=500, rng=0)
     assert found.converged
     assert found.errors == recount(found.weights, xi, sigma, tree) == 0
     assert found.epochs < 500
     errors = found.history["errors"]
     assert errors[-1] == 0
     assert np.all(errors[:-1] > 0)
-    np.testing.assert_allclose(np.linalg.norm(np.atleast_2d(found.weights), axis=1), 1.0)
+    assert_on_sphere(found.weights)
 
-    found = entropic_least_action(xi, sigma, units=K, tree=tree, replicas=4, coupling=5.0)
+    found = entropic_least_action(machine(K, tree), xi, sigma, replicas=4, coupling=5.0, rng=0)
     assert found.converged
     assert found.errors == recount(found.weights, xi, sigma, tree) == 0
-    np.testing.assert_allclose(np.linalg.norm(np.atleast_2d(found.weights), axis=1), 1.0)
+    assert_on_sphere(found.weights)
     np.testing.assert_allclose(
-        found.replicas, np.broadcast_to(found.weights, found.replicas.shape), rtol=0, atol=1e-3
+        unit_norm(found.replicas),
+        np.broadcast_to(unit_norm(found.weights), found.replicas.shape),
+        rtol=0,
+        atol=1e-3,
     )
 
 
 def test_a_solution_is_left_as_it_is():
-    xi, sigma = patterns.random(50, 99, 2)
-    first = least_action(xi, sigma, units=3)
-    again = least_action(xi, sigma, units=3, weights=first.weights, seed=1)
+    xi, sigma = patterns.random(50, 99, rng=2)
+    first = least_action(TreeCommittee(3), xi, sigma, rng=0)
+    again = least_action(TreeCommittee(3), xi, sigma, start=first.weights, rng=1)
     assert again.epochs == 1
     assert again.history["errors"].tolist() == [0]
     np.testing.assert_array_equal(again.weights, first.weights)
-    scaled = least_action(xi, sigma, units=3, weights=1e200 * first.weights)
+    scaled = least_action(TreeCommittee(3), xi, sigma, start=1e200 * first.weights, rng=0)
     np.testing.assert_allclose(scaled.weights, first.weights, rtol=1e-14)
 
 
@@ -272,30 +304,33 @@ def test_a_tie_is_an_error_and_corrected():
     """The unit that cannot decide is corrected, whatever the others say."""
     xi, sigma = np.array([[1, 1, 1, 1, 1, 1]]), np.array([1])
     start = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
-    found = least_action(xi, sigma, units=3, weights=start, eta=0.1)
+    found = least_action(TreeCommittee(3), xi, sigma, start=start, eta=0.1, rng=0)
     np.testing.assert_array_equal(found.history["updates"], [[0, 1, 0], [0, 0, 0]])
     root = math.sqrt(0.5)
     expected = unit_norm(np.array([[1.0, 1.0], [root + 0.1, 0.1 - root], [1.0, 1.0]]))
-    np.testing.assert_allclose(found.weights, expected, rtol=0, atol=4 * GRID)
+    np.testing.assert_allclose(unit_norm(found.weights), expected, rtol=0, atol=4 * GRID)
 
 
 def test_patterns_of_a_mini_batch_add_up():
     """Three copies of a pattern choose the same unit, at the weights before any of them."""
     xi, sigma = np.array([[1, 1, 1, 1, 1, -1]] * 3), np.array([1, 1, 1])
     start = unit_norm(np.array([[-3.0, 1.0], [-2.0, 1.0], [1.0, 0.0]]))
-    found = least_action(xi, sigma, units=3, weights=start, eta=0.05, max_epochs=1)
+    found = least_action(TreeCommittee(3), xi, sigma, start=start, eta=0.05, max_epochs=1, rng=0)
     np.testing.assert_array_equal(found.history["updates"], [[0, 3, 0]])
     expected = start.copy()
     expected[1] += 3 * 0.05  # 0.1 twice would have been enough to turn the sign
-    np.testing.assert_allclose(found.weights, unit_norm(expected), rtol=0, atol=4 * GRID)
+    np.testing.assert_allclose(
+        unit_norm(found.weights), unit_norm(expected), rtol=0, atol=4 * GRID
+    )
 
 
 def test_one_weight_may_cancel():
     xi, sigma = np.array([[1]]), np.array([1])
-    options = {"units": 1, "weights": [-2.0], "eta": 1.0}
+    options = {"start": [-2.0], "eta": 1.0, "rng": 0}
     with pytest.raises(NotConverged, match="unit 0 have cancelled"):
-        least_action(xi, sigma, max_epochs=1, **options)
-    found = least_action(xi, sigma, **options)  # zero is a tie: corrected in the next epoch
+        least_action(Perceptron(Spherical()), xi, sigma, max_epochs=1, **options)
+    # Zero is a tie: corrected in the next epoch.
+    found = least_action(Perceptron(Spherical()), xi, sigma, **options)
     assert found.history["errors"].tolist() == [1, 1, 0]
     np.testing.assert_array_equal(found.weights, [1.0])
 
@@ -308,32 +343,32 @@ def test_one_weight_may_cancel():
 @pytest.mark.parametrize("tree", [True, False])
 def test_gauge_symmetry(tree):
     """Signs of inputs, and the sign of all labels, turn the weights and change nothing else."""
-    xi, sigma = patterns.random(40, 45, 4)
+    xi, sigma = patterns.random(40, 45, rng=4)
     rng = np.random.default_rng(1)
     start = rng.standard_normal((3, 15 if tree else 45))
-    options = {"units": 3, "tree": tree, "batch": 10, "max_epochs": 30, "seed": 2}
-    plain = least_action(xi, sigma, weights=start, **options)
+    options = {"batch": 10, "max_epochs": 30, "rng": 2}
+    plain = least_action(machine(3, tree), xi, sigma, start=start, **options)
     assert plain.epochs > 3
     gauge = rng.choice([-1, 1], 45)
     turn = gauge.reshape(3, 15) if tree else gauge
-    turned = least_action(xi * gauge, sigma, weights=start * turn, **options)
+    turned = least_action(machine(3, tree), xi * gauge, sigma, start=start * turn, **options)
     np.testing.assert_array_equal(turned.history["updates"], plain.history["updates"])
     np.testing.assert_array_equal(turned.weights, plain.weights * turn)
-    turned = least_action(xi, -sigma, weights=-start, **options)
+    turned = least_action(machine(3, tree), xi, -sigma, start=-start, **options)
     np.testing.assert_array_equal(turned.history["updates"], plain.history["updates"])
     np.testing.assert_array_equal(turned.weights, -plain.weights)
 
 
 @pytest.mark.parametrize("tree", [True, False])
 def test_units_may_be_exchanged(tree):
-    xi, sigma = patterns.random(40, 45, 5)
+    xi, sigma = patterns.random(40, 45, rng=5)
     rng = np.random.default_rng(1)
     start = rng.standard_normal((5, 9 if tree else 45))
     swap = np.array([3, 0, 4, 1, 2])
     shuffled = xi.reshape(40, 5, 9)[:, swap].reshape(40, 45) if tree else xi
-    options = {"units": 5, "tree": tree, "batch": 7, "max_epochs": 30, "seed": 2}
-    plain = least_action(xi, sigma, weights=start, **options)
-    swapped = least_action(shuffled, sigma, weights=start[swap], **options)
+    options = {"batch": 7, "max_epochs": 30, "rng": 2}
+    plain = least_action(machine(5, tree), xi, sigma, start=start, **options)
+    swapped = least_action(machine(5, tree), shuffled, sigma, start=start[swap], **options)
     assert plain.epochs > 3
     np.testing.assert_array_equal(swapped.history["updates"], plain.history["updates"][:, swap])
     np.testing.assert_array_equal(swapped.weights, plain.weights[swap])
@@ -341,31 +376,34 @@ def test_units_may_be_exchanged(tree):
 
 def test_a_tree_is_a_committee_with_masked_inputs():
     """Zeros where a unit of the tree sees nothing: the same answers and the same choices."""
-    xi, sigma = patterns.random(60, 45, 6)
+    xi, sigma = patterns.random(60, 45, rng=6)
     start = np.random.default_rng(1).standard_normal((3, 15))
     masked = np.zeros((3, 45))
     for k in range(3):
         masked[k, 15 * k : 15 * (k + 1)] = start[k]
-    options = {"units": 3, "eta": 1e-2, "batch": 60, "max_epochs": 1}
-    tree = least_action(xi, sigma, weights=start, **options)
-    full = least_action(xi, sigma, weights=masked, tree=False, **options)
+    options = {"eta": 1e-2, "batch": 60, "max_epochs": 1, "rng": 0}
+    tree = least_action(TreeCommittee(3), xi, sigma, start=start, **options)
+    full = least_action(Committee(3), xi, sigma, start=masked, **options)
     assert tree.history["errors"][0] > 5
     np.testing.assert_array_equal(full.history["updates"], tree.history["updates"])
     for k in range(3):  # the corrections are masked no more, but the same where they were seen
-        shown = full.weights[k, 15 * k : 15 * (k + 1)]
+        shown = unit_norm(full.weights[k])[15 * k : 15 * (k + 1)]
         ratio = np.linalg.norm(shown)  # the weights that nothing was seen of take the rest
-        np.testing.assert_allclose(shown, ratio * tree.weights[k], rtol=0, atol=4 * GRID)
+        seen_by_tree = unit_norm(tree.weights[k])
+        np.testing.assert_allclose(shown, ratio * seen_by_tree, rtol=0, atol=4 * GRID)
 
 
 def test_without_coupling_replicas_do_not_meet():
     """Each replica goes its own way, however many there are; with coupling it does not."""
-    xi, sigma = patterns.random(40, 45, 4)
-    options = {"units": 3, "batch": 10, "max_epochs": 6, "seed": 8}
-    two = entropic_least_action(xi, sigma, replicas=2, coupling=0.0, **options)
-    five = entropic_least_action(xi, sigma, replicas=5, coupling=0.0, **options)
+    xi, sigma = patterns.random(40, 45, rng=4)
+    options = {"batch": 10, "max_epochs": 6, "rng": 8}
+    two = entropic_least_action(TreeCommittee(3), xi, sigma, replicas=2, coupling=0.0, **options)
+    five = entropic_least_action(TreeCommittee(3), xi, sigma, replicas=5, coupling=0.0, **options)
     np.testing.assert_array_equal(five.replicas[:2], two.replicas)
     assert np.all(np.abs(five.history["overlap"]) < 0.8)
-    coupled = entropic_least_action(xi, sigma, replicas=5, coupling=1.0, **options)
+    coupled = entropic_least_action(
+        TreeCommittee(3), xi, sigma, replicas=5, coupling=1.0, **options
+    )
     assert np.max(np.abs(coupled.replicas - five.replicas)) > 0.01
     assert coupled.history["spread"][-1] < five.history["spread"][-1]
 
@@ -377,9 +415,9 @@ def test_without_coupling_replicas_do_not_meet():
 
 @pytest.mark.parametrize("tree", [True, False])
 def test_collapse(tree):
-    xi, sigma = patterns.random(60, 45, 4)
-    options = {"units": 3, "tree": tree, "replicas": 5, "batch": 20, "coupling": 10.0}
-    found = entropic_least_action(xi, sigma, collapse=1e-5, **options)
+    xi, sigma = patterns.random(60, 45, rng=4)
+    options = {"replicas": 5, "batch": 20, "coupling": 10.0, "rng": 0}
+    found = entropic_least_action(machine(3, tree), xi, sigma, collapse=1e-5, **options)
     assert found.converged
     assert set(found.history) == {"spread", "overlap", "errors", "replica_errors", "coupling"}
     assert all(len(one) == found.epochs for one in found.history.values())
@@ -387,7 +425,7 @@ def test_collapse(tree):
     assert spread[-1] <= 1e-5
     assert np.all(spread[:-1] > 1e-5)
     assert found.errors == found.history["errors"][-1] == recount(found.weights, xi, sigma, tree)
-    farther = entropic_least_action(xi, sigma, collapse=1e-8, **options)
+    farther = entropic_least_action(machine(3, tree), xi, sigma, collapse=1e-8, **options)
     assert farther.epochs > found.epochs
     np.testing.assert_array_equal(farther.history["spread"][: found.epochs], spread)
     # no replica errs towards the end, so that all distances shrink by the same factor
@@ -400,16 +438,21 @@ def test_collapse(tree):
 
 
 def test_spread_and_overlap_are_those_of_the_replicas():
-    xi, sigma = patterns.random(60, 45, 4)
-    found = entropic_least_action(xi, sigma, units=3, replicas=5, batch=20, max_epochs=4)
+    xi, sigma = patterns.random(60, 45, rng=4)
+    found = entropic_least_action(
+        TreeCommittee(3), xi, sigma, replicas=5, batch=20, max_epochs=4, rng=0
+    )
     assert found.replicas.shape == (5, 3, 15)
-    lengths = np.linalg.norm(found.replicas, axis=2)  # half a step for each of 15 weights
+    assert_on_sphere(found.replicas)
+    assert_on_sphere(found.weights)
+    replicas = found.replicas / math.sqrt(15)
+    lengths = np.linalg.norm(replicas, axis=2)  # half a step for each of 15 weights
     np.testing.assert_allclose(lengths, 1.0, rtol=0, atol=math.sqrt(15) * GRID / 2)
-    center = found.replicas.mean(axis=0)
-    np.testing.assert_allclose(unit_norm(center), found.weights, rtol=0, atol=4 * GRID)
-    spread = np.sum((found.replicas - center) ** 2)
+    center = replicas.mean(axis=0)
+    np.testing.assert_allclose(unit_norm(center), unit_norm(found.weights), rtol=0, atol=4 * GRID)
+    spread = np.sum((replicas - center) ** 2)
     assert found.history["spread"][-1] == pytest.approx(spread, rel=1e-12)
-    overlaps = np.einsum("aki,bki->ab", found.replicas, found.replicas) / 3
+    overlaps = np.einsum("aki,bki->ab", replicas, replicas) / 3
     mutual = overlaps[np.triu_indices(5, 1)].mean()
     assert found.history["overlap"][-1] == pytest.approx(mutual, rel=1e-12)
 
@@ -417,9 +460,9 @@ def test_spread_and_overlap_are_those_of_the_replicas():
 @pytest.mark.parametrize(("eta", "coupling"), [(0.1, 10.0), (0.5, 1e6)])
 def test_a_strong_pull_goes_no_farther_than_the_centre(eta, coupling):
     """All replicas jump onto the centre, at once and whether or not it is a solution."""
-    xi, sigma = patterns.random(200, 21, 1)
+    xi, sigma = patterns.random(200, 21, rng=1)
     found = entropic_least_action(
-        xi, sigma, units=3, eta=eta, coupling=coupling, replicas=3, growth=2.0
+        TreeCommittee(3), xi, sigma, eta=eta, coupling=coupling, replicas=3, growth=2.0, rng=0
     )
     assert found.converged
     assert found.epochs == 1
@@ -427,12 +470,12 @@ def test_a_strong_pull_goes_no_farther_than_the_centre(eta, coupling):
 
 
 def test_limits():
-    xi, sigma = patterns.random(200, 21, 1)  # far above capacity
-    found = least_action(xi, sigma, units=3, max_epochs=6)
+    xi, sigma = patterns.random(200, 21, rng=1)  # far above capacity
+    found = least_action(TreeCommittee(3), xi, sigma, max_epochs=6, rng=0)
     assert not found.converged
     assert found.epochs == len(found.history["errors"]) == 6
     assert found.errors == recount(found.weights, xi, sigma) > 0
-    found = entropic_least_action(xi, sigma, units=3, replicas=3, max_epochs=6)
+    found = entropic_least_action(TreeCommittee(3), xi, sigma, replicas=3, max_epochs=6, rng=0)
     assert not found.converged
     assert found.epochs == len(found.history["spread"]) == 6
     assert found.errors == recount(found.weights, xi, sigma) > 0
@@ -440,51 +483,57 @@ def test_limits():
 
 @pytest.mark.parametrize("algorithm", [least_action, entropic_least_action])
 def test_a_seed_decides_everything(algorithm):
-    xi, sigma = patterns.random(40, 45, 4)
-    options = {"units": 3, "batch": 10, "max_epochs": 5}
-    one = algorithm(xi, sigma, seed=11, **options)
+    xi, sigma = patterns.random(40, 45, rng=4)
+    options = {"batch": 10, "max_epochs": 5}
+    one = algorithm(TreeCommittee(3), xi, sigma, rng=11, **options)
     same = (11, np.random.SeedSequence(11), np.random.default_rng(11))
     for seed in same:
-        again = algorithm(xi, sigma, seed=seed, **options)
+        again = algorithm(TreeCommittee(3), xi, sigma, rng=seed, **options)
         np.testing.assert_array_equal(again.weights, one.weights)
         assert set(again.history) == set(one.history)
         for name, values in one.history.items():
             np.testing.assert_array_equal(again.history[name], values)
-    other = algorithm(xi, sigma, seed=12, **options)
+    other = algorithm(TreeCommittee(3), xi, sigma, rng=12, **options)
     assert not np.array_equal(other.weights, one.weights)
 
 
 def test_progress_changes_nothing(capfd):
-    xi, sigma = patterns.random(40, 45, 4)
+    xi, sigma = patterns.random(40, 45, rng=4)
     for algorithm in (least_action, entropic_least_action):
-        quiet = algorithm(xi, sigma, units=3, max_epochs=5)
-        shown = algorithm(xi, sigma, units=3, max_epochs=5, progress=True)
+        quiet = algorithm(TreeCommittee(3), xi, sigma, rng=0, max_epochs=5)
+        shown = algorithm(TreeCommittee(3), xi, sigma, rng=0, max_epochs=5, progress=True)
         np.testing.assert_array_equal(shown.weights, quiet.weights)
     assert capfd.readouterr().out == ""
 
 
 BOTH_REFUSE = [
-    (ValueError, "units must be odd", {"units": 2}),
-    (ValueError, "units must be >= 1", {"units": 0}),
-    (TypeError, "units must be an integer", {"units": 3.0}),
-    (ValueError, "units must divide", {"units": 5}),
-    (ValueError, "tree must be one of", {"tree": "yes"}),
+    (TypeError, "device must be a device", {"device": networks.TreeCommittee}),
+    (ValueError, "device must have an odd number of units", {"device": TreeCommittee(2)}),
+    (
+        ValueError,
+        r"device must be .* Spherical\(\)",
+        {"device": TreeCommittee(3, weights=Binary())},
+    ),
+    (ValueError, "device must be a Perceptron or", {"device": ParityMachine(3)}),
+    (ValueError, r"in hidden units, Sign\(\)", {"device": Committee(3, ReLU())}),
+    (ValueError, "finitely many units", {"device": TreeCommittee(np.inf)}),
+    (ValueError, "units must divide N, got 5 units with N = 6", {"device": TreeCommittee(5)}),
     (ValueError, "eta must be", {"eta": 0.0}),
     (ValueError, "eta must be", {"eta": 1e7}),
     (ValueError, "eta must be", {"eta": math.nan}),
     (ValueError, "batch must be", {"batch": 0}),
     (TypeError, "batch must be", {"batch": 10.0}),
     (ValueError, "max_epochs must be", {"max_epochs": 0}),
-    (TypeError, "seed must be", {"seed": None}),
+    (TypeError, "rng must be", {"rng": "0"}),
     (ValueError, "progress must be", {"progress": 1.5}),
     (ValueError, "xi must hold -1 and \\+1", {"xi": np.zeros((4, 6))}),
     (ValueError, "sigma must have one label", {"sigma": [1, -1]}),
 ]
 REFUSE = {
     least_action: [
-        (ValueError, "weights must hold finite", {"weights": np.ones((3, 3))}),
-        (ValueError, "weights must hold finite", {"weights": np.full((3, 2), np.nan)}),
-        (ValueError, "zero throughout in unit 1", {"weights": [[1, 0], [0, 0], [1, 1]]}),
+        (ValueError, "start must hold finite", {"start": np.ones((3, 3))}),
+        (ValueError, "start must hold finite", {"start": np.full((3, 2), np.nan)}),
+        (ValueError, "zero throughout in unit 1", {"start": [[1, 0], [0, 0], [1, 1]]}),
     ],
     entropic_least_action: [
         (ValueError, "replicas must be >= 2", {"replicas": 1}),
@@ -497,8 +546,8 @@ REFUSE = {
 
 @pytest.mark.parametrize("algorithm", REFUSE)
 def test_refusals(algorithm):
-    xi, sigma = patterns.random(4, 6, 1)
+    xi, sigma = patterns.random(4, 6, rng=1)
     for error, match, options in BOTH_REFUSE + REFUSE[algorithm]:
-        arguments = {"xi": xi, "sigma": sigma, "units": 3} | options
+        arguments = {"device": TreeCommittee(3), "xi": xi, "sigma": sigma} | options
         with pytest.raises(error, match=match):
             algorithm(**arguments)

@@ -1,8 +1,9 @@
 """What algorithms share that train real weights on mini-batches of patterns.
 
-Each hidden unit's weights have norm 1, and its preactivation is ``w_k . xi_k``, not divided by a
-root of their number (P1, App. E). Patterns come multiplied by their labels, *aligned*: a unit is
-right about a pattern where its preactivation is positive, a tie is an error.
+While they learn, each hidden unit's weights have norm 1, and its preactivation is ``w_k . xi_k``,
+not divided by a root of their number (P1, App. E); what is returned lies on the device's sphere.
+Patterns come multiplied by their labels, *aligned*: a unit is right about a pattern where its
+preactivation is positive, a tie is an error.
 
 Weights and steps lie on the grid of `wfmlib.portable`. A preactivation is exact, in whatever order
 it is summed, as long as the absolute weights of its unit sum to less than 512: at norm 1 that is
@@ -17,8 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wfmlib import _validate, networks, portable
+from wfmlib import _validate, portable
+from wfmlib.learning._devices import checked, rows
 from wfmlib.learning.channel import exact, fast
+from wfmlib.models.devices import Device
+from wfmlib.models.weights import Spherical
 from wfmlib.portable import on_grid
 from wfmlib.solvers import NotConverged, Report
 
@@ -33,6 +37,8 @@ class Instance:
 
     Attributes
     ----------
+    device : Device
+        What learns them.
     aligned : numpy.ndarray
         Patterns times labels, int8, shape (P, N).
     shape : tuple of int
@@ -41,49 +47,51 @@ class Instance:
         The first column that each unit sees, shape (K,).
     edges : numpy.ndarray
         Mini-batch b of an order of the patterns is ``order[edges[b]:edges[b + 1]]``.
-    tree : bool
-        Whether the units see disjoint parts of the input.
     """
 
+    device: Device
     aligned: np.ndarray
     shape: tuple[int, int]
     starts: np.ndarray
     edges: np.ndarray
-    tree: bool
 
     @property
     def batch(self):
         """Patterns in the largest mini-batch."""
         return int(self.edges[1])
 
+    def taken(self, weights):
+        """Return weights (..., K, M) of norm 1 as the device takes them: ``|w_k|^2 = M``."""
+        shape = weights.shape[:-2] + self.device.shape(self.aligned.shape[1])
+        return (math.sqrt(self.shape[1]) * weights).reshape(shape)
+
     def errors(self, weights):
-        """Count the wrong answers of weights (K, M), by `wfmlib.networks`."""
+        """Count the wrong answers of weights as the device takes them."""
         right = np.ones(len(self.aligned), dtype=np.int8)  # labels are in the patterns
-        if len(weights) == 1:
-            return networks.Perceptron(weights[0]).errors(self.aligned, right)
-        network = networks.TreeCommittee if self.tree else networks.Committee
-        return network(weights).errors(self.aligned, right)
+        return self.device.network(weights).errors(self.aligned, right)
 
 
-def prepare(xi, sigma, units, tree, batch):
-    """Return the `Instance` of arguments that are checked here; an even number of units ties."""
+def prepare(device, xi, sigma, batch):
+    """Return the `Instance` of arguments that are checked here."""
+    odd(checked(device, (Spherical,)))
     xi, sigma = _validate.patterns(xi, sigma)
-    units = _validate.integer("units", units, 1)
-    if units % 2 == 0:
-        raise ValueError(f"units must be odd, or their votes could tie, got {units}")
-    _validate.choice("tree", tree, (True, False))
     P, N = xi.shape
-    if tree and N % units:
-        raise ValueError(f"units must divide the number of columns of xi, got {units} and {N}")
+    units, width = rows(device, N)
     batch = min(_validate.integer("batch", batch, 1), P)
-    width = N // units if tree else N
     return Instance(
+        device=device,
         aligned=xi * sigma[:, None],
         shape=(units, width),
-        starts=np.arange(units) * (width if tree else 0),
+        starts=np.arange(units) * (width if device.tree else 0),
         edges=np.append(np.arange(0, P, batch), P),
-        tree=bool(tree),
     )
+
+
+def odd(device):
+    """Return the device if its units are odd in number: the votes of an even one could tie."""
+    if device.units % 2 == 0:
+        raise ValueError(f"device must have an odd number of units, got {device!r}")
+    return device
 
 
 def uniform_weights(rng, shape):
@@ -93,19 +101,18 @@ def uniform_weights(rng, shape):
     return w
 
 
-def given_weights(weights, shape):
-    """Return weights to start from, a new array (K, M) of norm 1 in each unit, after checks."""
-    w = _validate.reals("weights", weights)
-    allowed = [shape] + [shape[1:]] * (shape[0] == 1)
-    if w.shape not in allowed or not np.all(np.isfinite(w)):
-        raise ValueError(
-            f"weights must hold finite numbers of shape {' or '.join(map(str, allowed))}, "
-            f"got shape {w.shape}"
-        )
-    w = w.reshape(shape)
+def first_weights(start, instance, rng):
+    """Return a new array (K, M) of norm 1 in each unit: what is given, checked, or random."""
+    if start is None:
+        return uniform_weights(rng, instance.shape)
+    w = _validate.reals("start", start)
+    shape = instance.device.shape(instance.aligned.shape[1])
+    if w.shape != shape or not np.all(np.isfinite(w)):
+        raise ValueError(f"start must hold finite numbers of shape {shape}, got shape {w.shape}")
+    w = w.reshape(instance.shape)
     largest = np.max(np.abs(w), axis=1, keepdims=True)
     if not np.all(largest):
-        raise ValueError(f"weights must not be zero throughout in unit {np.argmin(largest)}")
+        raise ValueError(f"start must not be zero throughout in unit {np.argmin(largest)}")
     # Squares neither overflow nor vanish, and a power of two leaves weights of norm 1 as they are.
     w = np.ldexp(w, -np.frexp(largest)[1])
     normalise(w)
@@ -116,11 +123,6 @@ def step(eta):
     """Return the step of a correction on the grid, after checks."""
     eta = _validate.real("eta", eta, SMALLEST_STEP, LARGEST_STEP)
     return on_grid(eta, GRID)
-
-
-def as_taken(weights):
-    """Return weights (..., K, M) as the networks take them: without the axis of one unit."""
-    return weights[..., 0, :] if weights.shape[-2] == 1 else weights
 
 
 def refuse_zeros(weights, epochs):

@@ -29,7 +29,6 @@ from tqdm.auto import tqdm
 from wfmlib import _validate, portable
 from wfmlib.learning._mini_batches import (
     GRID,
-    as_taken,
     normalise,
     prepare,
     refuse_zeros,
@@ -49,29 +48,28 @@ LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
 class EntropicLeastAction(Solution):
     """Where the replicas have met.
 
-    The weights are the centre's, of norm 1 in each unit; `converged` says whether the replicas
-    have collapsed onto it, `errors` whether it is a solution. `history` holds one entry per epoch:
-    `spread`, the sum of the squared distances from the centre at its end; `overlap`, the mean
-    ``w_k^a . w_k^b`` over units and pairs of replicas, ``1 - spread / ((y - 1) K)``; `errors`, of
-    the centre then; `replica_errors`, their mean over the replicas, counted while patterns are
-    presented; `coupling`, during the epoch.
+    The weights are the centre's; `converged` says whether the replicas have collapsed onto it,
+    `errors` whether it is a solution. `history` holds one entry per epoch: `spread`, the sum of
+    the squared distances from the centre at its end, for units of norm 1; `overlap`, the mean
+    ``w_k^a . w_k^b`` of these over units and pairs of replicas, ``1 - spread / ((y - 1) K)``;
+    `errors`, of the centre then; `replica_errors`, their mean over the replicas, counted while
+    patterns are presented; `coupling`, during the epoch.
 
     Attributes
     ----------
     replicas : numpy.ndarray
-        The weights of each replica, of norm 1 in each unit, shape (y,) and that of `weights`.
+        The weights of each replica, shape (y,) and that of `weights`.
     """
 
     replicas: np.ndarray
 
 
-@tells("more max_epochs, more replicas, a smaller growth or eta, another seed, or fewer patterns")
+@tells("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
 def entropic_least_action(
+    device,
     xi,
     sigma,
     *,
-    units,
-    tree=True,
     replicas=20,
     eta=1e-2,
     coupling=0.5,
@@ -79,7 +77,7 @@ def entropic_least_action(
     batch=100,
     collapse=1e-7,
     max_epochs=10_000,
-    seed=0,
+    rng=None,
     progress=False,
 ):
     """Learn with replicas that attract each other, until they have become one.
@@ -89,11 +87,7 @@ def entropic_least_action(
 
     Parameters
     ----------
-    xi : array_like
-        Patterns, shape (P, N), entries -1 and +1.
-    sigma : array_like
-        Labels, shape (P,), entries -1 and +1.
-    units, tree, batch
+    device, xi, sigma, batch
         As for `least_action`.
     replicas : int, optional
         Their number y, at least 2. More of them find wider regions.
@@ -109,8 +103,9 @@ def entropic_least_action(
         an epoch, is at most this; positive [eq-collapse].
     max_epochs : int, optional
         Where to stop without a collapse.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first weights and the orders. Each replica draws from a child of its own.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first weights and the orders; fresh entropy where None. Each replica draws from a
+        child of its own.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -132,14 +127,14 @@ def entropic_least_action(
     values 10 mini-batches an epoch take about 160 epochs to bring a spread of 1 to 1e-7. A
     collapse does not say that the centre is a solution: a strong coupling forces it.
     """
-    instance = prepare(xi, sigma, units, tree, batch)
+    instance = prepare(device, xi, sigma, batch)
     replicas = _validate.integer("replicas", replicas, 2)
     eta = step(eta)
     coupling = _validate.real("coupling", coupling, 0.0)
     growth = _validate.real("growth", growth, 0.0)
     collapse = _validate.real("collapse", collapse, 0.0, low_open=True)
     max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    children = _validate.generator(seed).spawn(replicas)
+    children = _validate.generator(rng).spawn(replicas)
     _validate.choice("progress", progress, (True, False))
     w = np.array([uniform_weights(child, instance.shape) for child in children])
     center = np.empty(instance.shape)
@@ -168,16 +163,18 @@ def entropic_least_action(
             coupling = min(coupling * (1.0 + growth), LARGEST_COUPLING)
     history = {name: np.array(values) for name, values in history.items()}
     history["overlap"] = 1.0 - history["spread"] / ((replicas - 1) * instance.shape[0])
-    weights = center.copy()
-    normalise(weights)
-    refuse_zeros(weights, len(history["spread"]))
+    normal = center.copy()
+    normalise(normal)
+    refuse_zeros(normal, len(history["spread"]))
+    weights = instance.taken(normal)
     return EntropicLeastAction(
-        weights=as_taken(weights),
+        device=device,
+        weights=weights,
         errors=instance.errors(weights),
         converged=bool(history["spread"][-1] <= collapse),
         epochs=len(history["spread"]),
         history=history,
-        replicas=as_taken(w),
+        replicas=instance.taken(w),
     )
 
 

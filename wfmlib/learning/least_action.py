@@ -34,14 +34,12 @@ from tqdm.auto import tqdm
 from wfmlib import _validate
 from wfmlib.learning._mini_batches import (
     add,
-    as_taken,
     dot,
-    given_weights,
+    first_weights,
     normalise,
     prepare,
     refuse_zeros,
     step,
-    uniform_weights,
 )
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.channel import exact, fast
@@ -52,25 +50,24 @@ from wfmlib.learning.solution import Solution, tells
 class LeastAction(Solution):
     """What least action learning found.
 
-    Each unit's weights have norm 1; `converged` says whether they make no error. `history` holds
-    one entry per epoch: `errors`, counted while patterns are presented, each before its own
-    mini-batch has changed the weights, and `updates`, shape (epochs, K): how often each unit was
-    corrected. A wrong pattern is one correction: the updates of an epoch sum to its errors.
+    `converged` says whether the weights make no error. `history` holds one entry per epoch:
+    `errors`, counted while patterns are presented, each before its own mini-batch has changed the
+    weights, and `updates`, shape (epochs, K): how often each unit was corrected. A wrong pattern
+    is one correction: the updates of an epoch sum to its errors.
     """
 
 
-@tells("more max_epochs, a smaller eta, another seed, or fewer patterns")
+@tells("more max_epochs, a smaller eta, another rng, or fewer patterns")
 def least_action(
+    device,
     xi,
     sigma,
     *,
-    units,
-    tree=True,
     eta=5e-3,
     batch=100,
     max_epochs=10_000,
-    seed=0,
-    weights=None,
+    start=None,
+    rng=None,
     progress=False,
 ):
     """Correct, for each wrong pattern, the hidden unit that is closest to being right.
@@ -80,15 +77,13 @@ def least_action(
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or Committee
+        With weights on the sphere and an odd number K of sign units; of a perceptron this is the
+        perceptron rule [eq-perceptron-rule].
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    units : int
-        Number K of hidden units, odd; 1 is the perceptron rule [eq-perceptron-rule]. The units of
-        a tree divide the columns of `xi` evenly.
-    tree : bool, optional
-        Whether the units see disjoint parts of the input, or all of it.
     eta : float, optional
         Step of a correction, positive, against weights of norm 1. P1 takes 5e-3 for random
         patterns, N = 999 and K = 9, and 1e-4 for images.
@@ -97,11 +92,11 @@ def least_action(
         is the original rule, patterns one at a time.
     max_epochs : int, optional
         Where to stop without a solution.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first weights and the orders.
-    weights : array_like, optional
-        To start from, in the shape of those returned; each unit is normalised. By default drawn
-        uniformly, then normalised.
+    start : array_like, optional
+        Weights to start from, in the shape of those returned; each unit is normalised. By default
+        drawn uniformly, then normalised.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first weights and the orders; fresh entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -113,8 +108,7 @@ def least_action(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of range; the message names it. An even number
-        of units is refused: their votes could tie.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         If all weights of a unit cancel, as a single weight may.
 
@@ -123,16 +117,20 @@ def least_action(
     P1, Sec. IV and App. E. Of units with equal preactivations the first is corrected. A unit whose
     preactivation is exactly 0 makes the answer an error, as in `networks`, and is the one that is
     corrected. Weights that a mini-batch has changed are normalised after it.
+
+    Examples
+    --------
+    >>> from wfmlib import TreeCommittee, patterns
+    >>> xi, sigma = patterns.random(50, 99, rng=1)
+    >>> least_action(TreeCommittee(3), xi, sigma, rng=1).errors
+    0
     """
-    instance = prepare(xi, sigma, units, tree, batch)
+    instance = prepare(device, xi, sigma, batch)
     eta = step(eta)
     max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     _validate.choice("progress", progress, (True, False))
-    if weights is None:
-        w = uniform_weights(rng, instance.shape)
-    else:
-        w = given_weights(weights, instance.shape)
+    w = first_weights(start, instance, rng)
     space = workspace(instance)
     updates = []
     with tqdm(total=max_epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
@@ -146,10 +144,12 @@ def least_action(
                 break
             bar.set_postfix(errors=count.sum(), refresh=False)
     refuse_zeros(w, len(updates))
-    errors = instance.errors(w)
+    weights = instance.taken(w)
+    errors = instance.errors(weights)
     updates = np.array(updates)
     return LeastAction(
-        weights=as_taken(w),
+        device=device,
+        weights=weights,
         errors=errors,
         converged=errors == 0,
         epochs=len(updates),
