@@ -12,11 +12,15 @@ import numpy as np
 from wfmlib import experiments
 from wfmlib.claim_checks import evidence
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import ReLU, Sign, stabilities
+from wfmlib.models import Binary, ReLU, Sign, TreeCommittee
+from wfmlib.theory import stabilities
 
 FAIRLY_HIGH = 0.5  # a load, of a capacity of 0.833
 SWEEPS = 40_000  # that `replicated-annealing` allows
-UNITS = {"sign": Sign(), "relu": ReLU()}
+DEVICES = {
+    "sign": TreeCommittee(np.inf, Sign(), Binary()),
+    "relu": TreeCommittee(np.inf, ReLU(), Binary()),
+}
 NAMES = {"sign": "signs", "relu": "rectifiers"}
 
 
@@ -75,7 +79,7 @@ def replicated_annealing_solves():
     archive = experiments.complete("replicated-annealing")
     solved = archive["solved"].astype(bool)
     capped = int((~solved & (archive["sweeps"] >= SWEEPS)).sum())
-    counts = [int(solved.sel(machine=name).sum()) for name in UNITS]
+    counts = [int(solved.sel(machine=name).sum()) for name in NAMES]
     found = (
         f"{counts[0]} of {solved.sizes['sample']} with signs, {counts[1]} with rectifiers, within "
         f"{SWEEPS} sweeps"
@@ -118,10 +122,10 @@ def simulated_stabilities_agree():
     """Stabilities of 20 replicas, all samples, against theory: the largest gap of the shares."""
     archive = experiments.complete("replicated-annealing")
     holds, said = True, []
-    for machine, unit in UNITS.items():
+    for machine, device in DEVICES.items():
         places, found, error = _shares_below(archive, machine)
         dense, typical = (
-            np.abs(found - stabilities.cumulative(places, 0.4, activation=unit, **options))
+            np.abs(found - stabilities.cumulative(device, 0.4, places, **options))
             for options in ({"overlap": 0.85, "replicas": 20}, {})
         )
         holds &= np.max(dense) < 0.1 * np.max(typical)
@@ -146,7 +150,7 @@ def _signs_minus_rectifiers(archive, **where):
     """Compare how often the references fail: on average over the noises, and at each of them."""
     noise, inside = _inside(archive)
     sign, relu = (
-        _solved(archive, "reference_failures", machine=name, **where)[:, inside] for name in UNITS
+        _solved(archive, "reference_failures", machine=name, **where)[:, inside] for name in NAMES
     )
     signs = np.array(
         [
@@ -214,7 +218,7 @@ def reference_more_robust():
     """Errors on noisy patterns, replicas minus their reference, at all noises below one half."""
     archive = experiments.complete("replicated-annealing")
     rows = []
-    for machine in UNITS:
+    for machine in NAMES:
         *tested, words = _replicas_minus_reference(archive, machine=machine)
         rows.append((*tested, f"with {NAMES[machine]} single replicas fail more often {words}"))
     return _more_robust(rows)
@@ -229,7 +233,7 @@ def connected_same_phenomenology():
     where = {"wiring": "connected"}
     whole, _, words = _signs_minus_rectifiers(archive, **where)
     tested, said = [whole], [words]
-    for machine in UNITS:
+    for machine in NAMES:
         whole, _, words = _replicas_minus_reference(archive, machine=machine, **where)
         tested.append(whole)
         solved = len(_solved(archive, "solved", machine=machine, **where))

@@ -11,21 +11,22 @@ from scipy.special import gammaln
 from wfmlib import learning, patterns
 from wfmlib.claim_checks import evidence
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import Binary, Margin, Perceptron, franz_parisi, typical
+from wfmlib.models import Margin, Perceptron
+from wfmlib.theory import franz_parisi, typical
 
 FIGURE_2_LOADS = (0.2, 0.3, 0.4, 0.6, 0.8)  # of P3
 LOADS = (0.1, *FIGURE_2_LOADS)
-BINARY = {"weights": Binary(), "activation": Perceptron()}
+PERCEPTRON = Perceptron()  # of binary weights
 
 
 def _solve(load, margin=0.0):
     """Return the replica-symmetric saddle point of the binary perceptron."""
-    return typical.solve(load, **BINARY, constraint=Margin(margin))
+    return typical.solve(PERCEPTRON, load, Margin(margin))
 
 
 def _margins(load, share=1.0, number=9):
     """Return margins from 0 to a share of the maximal one."""
-    return np.linspace(0.0, share * typical.max_margin(load, **BINARY), number)
+    return np.linspace(0.0, share * typical.max_margin(PERCEPTRON, load), number)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -35,7 +36,7 @@ def _margins(load, share=1.0, number=9):
 
 def binary_perceptron_capacity():
     """The load at which the replica-symmetric entropy vanishes."""
-    return typical.capacity(Binary(), Perceptron())
+    return typical.capacity(PERCEPTRON)
 
 
 def solvable_then_not():
@@ -46,8 +47,10 @@ def solvable_then_not():
         found = []
         for N in sizes:
             seeds = np.random.SeedSequence(1).spawn(samples)
-            drawn = (patterns.random(round(load * N), N, seed) for seed in seeds)
-            counts = [learning.enumerate_solutions(*one, threads=1).count for one in drawn]
+            drawn = (patterns.random(round(load * N), N, rng=seed) for seed in seeds)
+            counts = [
+                learning.enumerate_solutions(PERCEPTRON, *one, threads=1).count for one in drawn
+            ]
             found.append(np.count_nonzero(counts) / samples)
         return found
 
@@ -74,7 +77,7 @@ def exponentially_many_solutions():
 
 def solution_count_fluctuates():
     """The entropy against ln⟨Z⟩/N = (1-α) ln 2, which is exact."""
-    loads = (*LOADS, typical.capacity(Binary(), Perceptron()))
+    loads = (*LOADS, typical.capacity(PERCEPTRON))
     gaps = [(1.0 - load) * math.log(2.0) - _solve(load).entropy for load in loads]
     return min(gaps) > 0.0, (
         f"(ln⟨Z⟩ - ⟨ln Z⟩)/N grows from {gaps[0]:.4f} at α = 0.1 to {gaps[-1]:.4f} at α_c: the "
@@ -86,16 +89,17 @@ def labels_gauged_away():
     """Exact counts of 20 samples with N = 15 and P = 7, with the labels and without."""
     same = 0
     for seed in np.random.SeedSequence(2).spawn(20):
-        xi, sigma = patterns.random(7, 15, seed)
-        given = learning.enumerate_solutions(xi, sigma, threads=1)
-        turned = learning.enumerate_solutions(sigma[:, None] * xi, np.ones_like(sigma), threads=1)
+        xi, sigma = patterns.random(7, 15, rng=seed)
+        given = learning.enumerate_solutions(PERCEPTRON, xi, sigma, threads=1)
+        gauged = sigma[:, None] * xi, np.ones_like(sigma)
+        turned = learning.enumerate_solutions(PERCEPTRON, *gauged, threads=1)
         same += np.array_equal(given.counts_by_margin, turned.counts_by_margin)
     return same == 20, f"in {same} of 20 samples the same number of solutions at every margin"
 
 
 def replica_symmetry_stable():
     """The replicon at loads up to α_c and margins up to κ_max (local stability only)."""
-    capacity = typical.capacity(Binary(), Perceptron())
+    capacity = typical.capacity(PERCEPTRON)
     points = [(load, margin) for load in LOADS for margin in _margins(load)] + [(capacity, 0.0)]
     largest, load, margin = max((_solve(*point).replicon, *point) for point in points)
     return largest < 1.0, (
@@ -111,7 +115,7 @@ def replica_symmetry_stable():
 
 def max_margin_half_load():
     """The margin at which the replica-symmetric entropy vanishes at α = 0.5."""
-    return typical.max_margin(0.5, **BINARY)
+    return typical.max_margin(PERCEPTRON, 0.5)
 
 
 def entropy_decreases_with_margin():
@@ -126,7 +130,7 @@ def entropy_decreases_with_margin():
 
 def max_margin_decreases_with_load():
     """κ_max at six loads."""
-    found = [typical.max_margin(load, **BINARY) for load in LOADS]
+    found = [typical.max_margin(PERCEPTRON, load) for load in LOADS]
     return bool(np.all(np.diff(found) < 0.0)), (
         f"κ_max is {listed(found, 3)} at α = {listed(LOADS, 1)}"
     )
@@ -134,9 +138,9 @@ def max_margin_decreases_with_load():
 
 def max_margin_vanishes_at_capacity():
     """κ_max just below the capacity."""
-    capacity = typical.capacity(Binary(), Perceptron())
+    capacity = typical.capacity(PERCEPTRON)
     steps = (1e-2, 1e-3, 1e-4)
-    found = [typical.max_margin(capacity - step, **BINARY) for step in steps]
+    found = [typical.max_margin(PERCEPTRON, capacity - step) for step in steps]
     # To first order κ_max is proportional to the step, so each is a tenth of the one before.
     holds = all(abs(a / b / 10.0 - 1.0) < 0.1 for a, b in itertools.pairwise(found))
     return holds, f"κ_max is {listed(found, 6)} at α_c - α = {', '.join(map(str, steps))}"
@@ -152,7 +156,7 @@ def robust_within_radius():
     beyond = [sum(1 << i for i in some) for some in itertools.combinations(range(N), radius + 1)]
     robust, inside, outside = 0, [], []
     for seed in np.random.SeedSequence(3).spawn(20):
-        xi, sigma = patterns.random(P, N, seed)
+        xi, sigma = patterns.random(P, N, rng=seed)
         smallest = (weights @ (sigma[:, None] * xi).T).min(axis=1) / math.sqrt(N)
         centres = bits[smallest > margin]
         robust += len(centres)
@@ -193,7 +197,7 @@ def distance_decreases_with_load():
 
 def dashed_past_max_margin():
     """The saddle point at κ_max + 0.05, at the five loads."""
-    states = [_solve(load, typical.max_margin(load, **BINARY) + 0.05) for load in FIGURE_2_LOADS]
+    states = [_solve(load, typical.max_margin(PERCEPTRON, load) + 0.05) for load in FIGURE_2_LOADS]
     entropies = [state.entropy for state in states]
     return max(entropies) < 0.0, (
         f"at κ_max + 0.05 the saddle points are there, with entropies {listed(entropies, 4)}"
@@ -215,7 +219,7 @@ def typical_solutions_far_apart():
     Of order N: at least a twentieth of the weights. The counts, 20 samples at α = 0.4, must come
     within three per cent of the weights of the theory, and closer at the larger size.
     """
-    capacity = typical.capacity(Binary(), Perceptron())
+    capacity = typical.capacity(PERCEPTRON)
     plain = [_solve(load).distance for load in (*LOADS, capacity)]
     robust = [_solve(load, _margins(load)[-1]).distance for load in LOADS]
     off = []
@@ -232,8 +236,9 @@ def typical_solutions_far_apart():
 
 def _mean_distance(P, N, seed):
     """Return the mean distance of two different solutions, all of them counted."""
-    drawn = patterns.random(P, N, seed)
-    return (1.0 - learning.enumerate_solutions(*drawn, threads=1).overlap_distinct) / 2.0
+    drawn = patterns.random(P, N, rng=seed)
+    counted = learning.enumerate_solutions(PERCEPTRON, *drawn, threads=1)
+    return (1.0 - counted.overlap_distinct) / 2.0
 
 
 def frozen_1rsb():
@@ -245,10 +250,10 @@ def frozen_1rsb():
     """
     rows = []
     for load in (0.2, 0.5, 0.8):
-        state = typical.solve_1rsb(load, Binary(), Perceptron())
-        _, edge = franz_parisi.gap(load)
+        state = typical.solve_1rsb(PERCEPTRON, load)
+        _, edge = franz_parisi.gap(PERCEPTRON, load)
         near = np.linspace(0.1, 0.99, 9) * edge
-        largest = float(np.max(franz_parisi.local_entropy(near, load)))
+        largest = float(np.max(franz_parisi.local_entropy(PERCEPTRON, load, near)))
         rows.append((largest, edge, abs(state.complexity - _solve(load).entropy)))
     holds = all(largest < 0.0 < edge and abs(gap) < 1e-9 for largest, edge, gap in rows)
     return holds, (
@@ -283,7 +288,7 @@ def more_local_minima():
 
 def _minima(P, N, seed):
     """Return the number of solutions, and of strict local minima of the errors that are none."""
-    xi, sigma = patterns.random(P, N, seed)
+    xi, sigma = patterns.random(P, N, rng=seed)
     half = N // 2
     low, high = (_fields(part) for part in np.split(sigma[:, None] * xi, [half], axis=1))
     fields = (high[:, None] + low[None]).reshape(2**N, P)

@@ -10,29 +10,33 @@ import numpy as np
 
 from wfmlib import gaussian, solvers
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import (
+from wfmlib.models import (
     Activation,
     Binary,
-    Margin,
     Perceptron,
     ReLU,
     Sign,
     Spherical,
-    finite_committee,
-    franz_parisi,
-    stabilities,
-    typical,
+    TreeCommittee,
 )
+from wfmlib.theory import franz_parisi, stabilities, typical
+
+SIGN, RELU = TreeCommittee(np.inf, Sign()), TreeCommittee(np.inf, ReLU())  # spherical weights
+BINARY = {
+    "Perceptron": Perceptron(),
+    "ReLU": TreeCommittee(np.inf, ReLU(), Binary()),
+    "Sign": TreeCommittee(np.inf, Sign(), Binary()),
+}
 
 
 def sign_committee_binary_capacity():
     """The load at which the replica-symmetric entropy vanishes, signs' effective overlap."""
-    return typical.capacity(Binary(), Sign())
+    return typical.capacity(BINARY["Sign"])
 
 
 def relu_committee_binary_capacity():
     """The load at which the replica-symmetric entropy vanishes, rectifiers' effective overlap."""
-    return typical.capacity(Binary(), ReLU())
+    return typical.capacity(BINARY["ReLU"])
 
 
 def relu_stores_less_than_sign():
@@ -43,10 +47,9 @@ def relu_stores_less_than_sign():
 
 def binary_capacity_below_one():
     """The capacities of four activations: N weights hold N bits, and a pattern asks for one."""
-    found = [
-        typical.capacity(Binary(), activation)
-        for activation in (Perceptron(), Sign(), ReLU(), Activation(np.tanh))
-    ]
+    smooth = TreeCommittee(np.inf, Activation(np.tanh), Binary())
+    devices = (BINARY["Perceptron"], BINARY["Sign"], BINARY["ReLU"], smooth)
+    found = [typical.capacity(device) for device in devices]
     return max(found) < 1.0, (
         f"{listed(found, 4)} for perceptron, sign units, rectifiers, tanh units"
     )
@@ -54,23 +57,22 @@ def binary_capacity_below_one():
 
 def spherical_perceptron_capacity():
     """The load at which the replica-symmetric q reaches 1."""
-    return typical.capacity(Spherical(), Perceptron())
+    return typical.capacity(Perceptron(Spherical()))
 
 
 def relu_committee_spherical_capacity():
     """The load at which the replica-symmetric q reaches 1."""
-    return typical.capacity(Spherical(), ReLU())
+    return typical.capacity(RELU)
 
 
 def capacity_from_overlap_slope():
     """The saddle point just below and above that load: perceptron, rectifiers, tanh units."""
     below, above, loads = [], [], []
-    for activation in (Perceptron(), ReLU(), Activation(np.tanh)):
-        axes = {"weights": Spherical(), "activation": activation}
-        loads.append(2.0 * activation.effective_overlap(1.0).slope)
-        below.append(1.0 - typical.solve(0.999 * loads[-1], **axes).q)
+    for device in (Perceptron(Spherical()), RELU, TreeCommittee(np.inf, Activation(np.tanh))):
+        loads.append(2.0 * device.activation.effective_overlap(1.0).slope)
+        below.append(1.0 - typical.solve(device, 0.999 * loads[-1]).q)
         with contextlib.suppress(solvers.NotConverged):  # q has reached 1: what is claimed
-            above.append(typical.solve(1.001 * loads[-1], **axes).q)
+            above.append(typical.solve(device, 1.001 * loads[-1]).q)
     return max(below) < 1e-3 and not above, (
         f"the formula gives {listed(loads, 4)}; at 0.999 of it 1 - q is "
         f"{', '.join(f'{gap:.0e}' for gap in below)}, at 1.001 of it there is no saddle point"
@@ -92,8 +94,9 @@ def sign_spherical_capacity_diverges():
     near, nearer = (Sign().effective_overlap(1.0 - gap, gap).complement for gap in gaps)
     power = math.log(near / nearer) / math.log(gaps[0] / gaps[1])
     loads = (10.0, 100.0, 1000.0)
-    left = [1.0 - typical.solve(load, Spherical(), Sign()).q for load in loads]
-    capacity = finite_committee.rs_capacity(np.array([11, 101, 1001, 10001, 100001]))
+    left = [1.0 - typical.solve(SIGN, load).q for load in loads]
+    units = (11, 101, 1001, 10001, 100001)
+    capacity = [typical.capacity(TreeCommittee(K)) for K in units]
     slopes = np.diff(np.log(capacity)) / math.log(10.0)
     holds = abs(power - 0.5) < 1e-3 and min(left) > 0.0 and bool(np.all(slopes > 0.4))
     return holds, (
@@ -111,7 +114,8 @@ def smooth_units_finite_capacity():
     def error_function(x):
         return 1.0 - 2.0 * gaussian.H(x)
 
-    found = [typical.capacity(Spherical(), Activation(g)) for g in (sigmoid, error_function)]
+    devices = [TreeCommittee(np.inf, Activation(g)) for g in (sigmoid, error_function)]
+    found = [typical.capacity(device) for device in devices]
     return all(map(math.isfinite, found)), (
         f"{found[0]:.4f} for the sigmoid, {found[1]:.4f} for the error function"
     )
@@ -119,23 +123,24 @@ def smooth_units_finite_capacity():
 
 def sign_committee_spherical_instability():
     """The load at which the replicon reaches 1."""
-    return typical.instability(Spherical(), Sign())
+    return typical.instability(SIGN)
 
 
 def relu_committee_spherical_instability():
     """The load at which the replicon reaches 1."""
-    return typical.instability(Spherical(), ReLU())
+    return typical.instability(RELU)
 
 
 def relu_committee_1rsb_capacity():
     """The load at which the q1 of one-step replica symmetry breaking reaches 1."""
-    return typical.capacity(Spherical(), ReLU(), ansatz="1RSB")
+    return typical.capacity(RELU, ansatz="1RSB")
 
 
 def sign_committee_rs_scaling():
     """The exact replica-symmetric capacity at K = 101, 1001, 10001, over the square root."""
     units = np.array([101, 1001, 10001])
-    ratio = finite_committee.rs_capacity(units) / np.sqrt(72.0 * units / math.pi)
+    capacity = np.array([typical.capacity(TreeCommittee(K)) for K in units])
+    ratio = capacity / np.sqrt(72.0 * units / math.pi)
     rest = np.abs(ratio - 1.0)
     # the first correction is of relative order 1 / sqrt(K)
     return bool(np.all(rest * np.sqrt(units) < 3.0) and rest[2] < rest[1] < rest[0]), (
@@ -144,25 +149,24 @@ def sign_committee_rs_scaling():
 
 
 @cache
-def _gaps(unit):
-    return [franz_parisi.gap(load, activation=unit) for load in (0.4, 0.6, 0.8)]
+def _gaps(name):
+    return [franz_parisi.gap(BINARY[name], load) for load in (0.4, 0.6, 0.8)]
 
 
 def committee_solutions_isolated():
     """The distance below which the Franz-Parisi entropy is negative, at three loads."""
-    edges = {unit: _gaps(unit) for unit in (Perceptron(), ReLU(), Sign())}
+    edges = {name: _gaps(name) for name in BINARY}
     isolated = all(inner == 0.0 < outer for row in edges.values() for inner, outer in row)
     growing = all(np.all(np.diff([outer for _, outer in row]) > 0.0) for row in edges.values())
     words = "; ".join(
-        f"{listed([outer for _, outer in row], 4)} ({type(unit).__name__})"
-        for unit, row in edges.items()
+        f"{listed([outer for _, outer in row], 4)} ({name})" for name, row in edges.items()
     )
     return isolated and growing, f"negative below d = {words} at α = 0.4, 0.6, 0.8"
 
 
 def relu_less_isolated_than_sign():
     """The distance below which the Franz-Parisi entropy is negative, at α = 0.4, 0.6, 0.8."""
-    relu, sign = ([outer for _, outer in _gaps(unit)] for unit in (ReLU(), Sign()))
+    relu, sign = ([outer for _, outer in _gaps(name)] for name in ("ReLU", "Sign"))
     return all(r < s for r, s in zip(relu, sign, strict=True)), (
         f"d = {listed(relu, 4)} for rectifiers, {listed(sign, 4)} for sign units"
     )
@@ -171,12 +175,11 @@ def relu_less_isolated_than_sign():
 def typical_stabilities_peak_at_zero():
     """The density of stabilities on a grid, at load 0.4, for binary and spherical weights."""
     found = []
-    for weights in (Binary(), Spherical()):
-        for unit in (Perceptron(), ReLU(), Sign()):
-            grid = np.linspace(1e-6, 4.0, 400) * unit.scale
-            density = stabilities.density(grid, 0.4, weights=weights, activation=unit)
-            found.append(bool(np.argmax(density) == 0))
-    state = typical.solve(0.4, Binary(), ReLU(), Margin(0.0))
+    for device in (*BINARY.values(), Perceptron(Spherical()), RELU, SIGN):
+        grid = np.linspace(1e-6, 4.0, 400) * device.activation.scale
+        density = stabilities.density(device, 0.4, grid)
+        found.append(bool(np.argmax(density) == 0))
+    state = typical.solve(BINARY["ReLU"], 0.4)
     return all(found), (
         f"largest next to 0 in {sum(found)} of {len(found)} cases at α = 0.4; with rectifiers and "
         f"binary weights it is {state.margin_density:.3f} there"

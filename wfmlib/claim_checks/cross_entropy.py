@@ -9,8 +9,11 @@ import numpy as np
 
 from wfmlib import learning, patterns
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import CrossEntropy, Margin, Sign, cross_entropy, franz_parisi, typical
+from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
+from wfmlib.theory import cross_entropy, franz_parisi, typical
 
+PERCEPTRON = Perceptron()  # of binary weights
+COMMITTEE = TreeCommittee(np.inf, weights=Binary())
 LOW, HIGH = 0.4, 0.6  # loads of P1, Figs. 3 and 4
 NEAR, FAR = 0.005, 0.02  # distances of P1, Fig. 4
 
@@ -18,20 +21,20 @@ NEAR, FAR = 0.005, 0.02  # distances of P1, Fig. 4
 @cache
 def _minimum(load, gamma):
     """Return the loss at the lowest temperature at which replica symmetry is consistent."""
-    return CrossEntropy(gamma, cross_entropy.working_beta(load, gamma))
+    return CrossEntropy(gamma, cross_entropy.working_beta(PERCEPTRON, load, gamma))
 
 
 @cache
 def _normalised(load, reference, distance):
-    return franz_parisi.solve(distance, load, reference=reference).normalised
+    return franz_parisi.solve(PERCEPTRON, load, distance, reference=reference).normalised
 
 
 def _errors(load, gamma):
-    return typical.solve(load, constraint=_minimum(load, gamma)).error_rate
+    return typical.solve(PERCEPTRON, load, _minimum(load, gamma)).error_rate
 
 
 def _largest(load):
-    return Margin(typical.max_margin(load))
+    return Margin(typical.max_margin(PERCEPTRON, load))
 
 
 def cross_entropy_minima_solve():
@@ -51,7 +54,7 @@ def cross_entropy_large_gamma_solves():
     solved = {1.0: 0, 30.0: 0}
     solvable = 0
     for seed in np.random.SeedSequence(2).spawn(samples):
-        fields = learning.enumerate_fields(*patterns.random(P, N, seed))
+        fields = learning.enumerate_fields(PERCEPTRON, *patterns.random(P, N, rng=seed))
         right = np.all(fields > 0, axis=1)
         if not right.any():
             continue
@@ -69,7 +72,7 @@ def cross_entropy_large_gamma_solves():
 def cross_entropy_dense_low_load():
     """The normalised local entropy around minima at d = 0.005, γ = 1 and 2."""
     soft, sharp = (_normalised(LOW, _minimum(LOW, gamma), NEAR) for gamma in (1.0, 2.0))
-    bound = franz_parisi.geometric_bound(NEAR)
+    bound = franz_parisi.geometric_bound(PERCEPTRON, NEAR)
     return soft < sharp and -soft < 0.01 * bound, (
         f"at d = 0.005 it is below the bound, {bound:.4f}, by {-soft:.1e} with γ = 1 and by "
         f"{-sharp:.1e} with γ = 2"
@@ -83,7 +86,7 @@ def cross_entropy_infinite_gamma_isolated():
     entropy minima of finite γ tend to the solutions of maximal margin: the order matters.
     """
     ends = [
-        franz_parisi.solve(1e-3, LOW, reference=reference).local_entropy
+        franz_parisi.solve(PERCEPTRON, LOW, 1e-3, reference=reference).local_entropy
         for reference in (Margin(0.0), _largest(LOW))
     ]
     return ends[0] < 0.0, (
@@ -96,7 +99,7 @@ def cross_entropy_gap_high_load():
     """The local entropy at d = 0.02 and 0.004, α = 0.6, γ = 1 and 3, and the curve at 0.4."""
     lower = _normalised(HIGH, _minimum(HIGH, 1.0), FAR) < _normalised(LOW, _minimum(LOW, 1.0), FAR)
     soft, sharp = (
-        franz_parisi.solve(0.004, HIGH, reference=_minimum(HIGH, gamma)).local_entropy
+        franz_parisi.solve(PERCEPTRON, HIGH, 0.004, reference=_minimum(HIGH, gamma)).local_entropy
         for gamma in (1.0, 3.0)
     )
     return lower and soft < 0.0 < sharp, (
@@ -120,7 +123,7 @@ def cross_entropy_plateau():
     found = [_normalised(LOW, _minimum(LOW, gamma), NEAR) for gamma in (2.0, 4.0, 8.0)]
     return min(found) > -1e-5, (
         f"{', '.join(f'{one:.0e}' for one in found)} nats at γ = 2, 4, 8; the bound is "
-        f"{franz_parisi.geometric_bound(NEAR):.4f}"
+        f"{franz_parisi.geometric_bound(PERCEPTRON, NEAR):.4f}"
     )
 
 
@@ -147,7 +150,7 @@ def cross_entropy_limit_near():
 def cross_entropy_replica_symmetric():
     """Entropy, replicon and energy at four loads, with γ and β near the end."""
     places = ((0.2, 2.0, 5000.0), (0.4, 3.0, 700.0), (0.6, 3.0, 90.0), (0.8, 8.0, 50.0))
-    states = [typical.solve(a, constraint=CrossEntropy(gamma, beta)) for a, gamma, beta in places]
+    states = [typical.solve(PERCEPTRON, a, CrossEntropy(gamma, b)) for a, gamma, b in places]
     holds = all(one.entropy > 0.0 and one.replicon < 1.0 and one.energy < 0.01 for one in states)
     return holds, (
         f"at α = 0.2, 0.4, 0.6, 0.8: entropy {listed([one.entropy for one in states], 4)}, "
@@ -164,12 +167,10 @@ def cross_entropy_two_layers():
     """
     found = []
     for load, gamma in ((0.2, 1.0), (0.2, 2.0), (LOW, 2.0)):
-        beta = cross_entropy.working_beta(load, gamma, activation=Sign())
-        around = franz_parisi.solve(
-            NEAR, load, activation=Sign(), reference=CrossEntropy(gamma, beta)
-        )
+        loss = CrossEntropy(gamma, cross_entropy.working_beta(COMMITTEE, load, gamma))
+        around = franz_parisi.solve(COMMITTEE, load, NEAR, reference=loss)
         found.append(around.local_entropy)
-    bound = franz_parisi.geometric_bound(NEAR)
+    bound = franz_parisi.geometric_bound(PERCEPTRON, NEAR)
     holds = 0.99 * bound < found[0] < found[1] < bound and 0.0 < found[2] < found[1]
     return bool(holds), (
         f"for sign units, K → ∞, at d = 0.005 below the bound {bound:.4f} by "

@@ -15,7 +15,9 @@ from scipy import stats
 from wfmlib import experiments, landscape, learning, patterns
 from wfmlib.claim_checks import evidence
 from wfmlib.claim_checks.words import listed
+from wfmlib.models import TreeCommittee
 
+COMMITTEE = TreeCommittee(9)
 PLACES = np.array([0.01, 0.025, 0.05])  # distances at which volumes are compared
 LADDER = (5.0, 10.0)  # sharpnesses at which curvatures are compared besides P1's two
 _SIGNS = {1: "so", -1: "the other way round", 0: "not told apart"}
@@ -92,9 +94,9 @@ def fast_gamma_doubles():
     schedule = learning.Schedule(eta=1e-2, gamma=3.0, beta=1.0, gamma_growth=1.0, beta_growth=1e-3)
     left = []
     for seed in (1, 2):
-        xi, sigma = patterns.random(333, 333, seed)
+        xi, sigma = patterns.random(333, 333, rng=seed)
         found = learning.cross_entropy_sgd(
-            xi, sigma, units=9, schedule=schedule, max_epochs=1000, seed=seed
+            COMMITTEE, xi, sigma, schedule=schedule, max_epochs=1000, rng=seed
         )
         left.append(found.errors)
     return max(left) == 0, f"{left[0]} and {left[1]} errors of 333 patterns, N = 333"
@@ -158,17 +160,13 @@ def _largest(algorithm, beta):
     """Return the largest eigenvalues of an algorithm's solutions at any β, for each sample."""
     weights, recipe = _minima()["weights"].sel(algorithm=algorithm), experiments.get("tree-minima")
     settings = recipe.scale("paper").settings
-    return np.array(
-        [
-            landscape.max_eigenvalue(
-                w, *patterns.random(settings["P"], settings["N"], seed.spawn(2)[0]), beta=beta
-            )
-            for w, seed in (
-                (weights.sel(sample=k).values, recipe.seed_sequence({}, int(k)))
-                for k in weights["sample"].values
-            )
-        ]
-    )
+    found = []
+    for k in weights["sample"].values:
+        net = COMMITTEE.network(weights.sel(sample=k).values)
+        drawn, _ = recipe.seed_sequence({}, int(k)).spawn(2)
+        xi, sigma = patterns.random(settings["P"], settings["N"], rng=drawn)
+        found.append(landscape.max_eigenvalue(net, xi, sigma, beta=beta))
+    return np.array(found)
 
 
 def _flatter(flat, sharp, *panels):

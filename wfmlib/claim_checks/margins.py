@@ -8,11 +8,8 @@ from functools import cache
 import numpy as np
 
 from wfmlib.claim_checks.words import listed
+from wfmlib.models import Binary, Margin, Perceptron, ReLU, Sign, TreeCommittee
 from wfmlib.theory import (
-    Margin,
-    Perceptron,
-    ReLU,
-    Sign,
     franz_parisi,
     franz_parisi_1rsb,
     large_deviation,
@@ -20,17 +17,20 @@ from wfmlib.theory import (
     typical,
 )
 
+PERCEPTRON = Perceptron()  # of binary weights
+SIGN, RELU = (TreeCommittee(np.inf, unit, Binary()) for unit in (Sign(), ReLU()))
 HALF = 0.5  # the load of P3's figure 3
 SLIGHT = 0.1  # of a load
 DISTANCES = np.geomspace(1e-5, 0.33, 60)
 
 
 def _curve(kt, load=HALF, kappa=0.0, distances=DISTANCES):
-    return franz_parisi.curve(distances, load, reference=Margin(kt), margin=kappa)
+    margins = {"reference": Margin(kt), "constraint": Margin(kappa)}
+    return franz_parisi.curve(PERCEPTRON, load, distances, **margins)
 
 
 def _largest(load):
-    return Margin(typical.max_margin(load))
+    return Margin(typical.max_margin(PERCEPTRON, load))
 
 
 # several claims ask for the same numbers
@@ -38,27 +38,27 @@ def _largest(load):
 
 @cache
 def _gap(load, kt=0.0, kappa=0.0):
-    return franz_parisi.gap(load, reference=Margin(kt), margin=kappa)
+    return franz_parisi.gap(PERCEPTRON, load, reference=Margin(kt), constraint=Margin(kappa))
 
 
 @cache
 def _gapless(kappa):
-    return franz_parisi.margin_no_gap(HALF, margin=kappa)
+    return franz_parisi.margin_no_gap(PERCEPTRON, HALF, constraint=Margin(kappa))
 
 
 @cache
 def _monotonic(kappa):
-    return franz_parisi.margin_monotonic(HALF, margin=kappa)
+    return franz_parisi.margin_monotonic(PERCEPTRON, HALF, constraint=Margin(kappa))
 
 
 @cache
-def _dense(unit):
-    return franz_parisi.dense_threshold(activation=unit)
+def _dense(device):
+    return franz_parisi.dense_threshold(device)
 
 
 def largest_distance_half_load():
     """Where a counted solution is as close to its reference as to any other, t1 = t0."""
-    return franz_parisi.distance_of_maximum(HALF, reference=_largest(HALF))
+    return franz_parisi.distance_of_maximum(PERCEPTRON, HALF, reference=_largest(HALF))
 
 
 def typical_solutions_isolated():
@@ -75,11 +75,11 @@ def typical_solutions_isolated():
 
 def maximum_at_typical_distance():
     """The height and the slope where t1 = t0, for reference margins 0 to κ_max at α = 0.5."""
-    entropy = typical.solve(HALF).entropy
+    entropy = typical.solve(PERCEPTRON, HALF).entropy
     places, gaps, slopes = [], [], []
     for kt in (0.0, 0.02, 0.1, 0.3, _largest(HALF).kappa):
-        places.append(franz_parisi.distance_of_maximum(HALF, reference=Margin(kt)))
-        point = franz_parisi.solve(places[-1], HALF, reference=Margin(kt))
+        places.append(franz_parisi.distance_of_maximum(PERCEPTRON, HALF, reference=Margin(kt)))
+        point = franz_parisi.solve(PERCEPTRON, HALF, places[-1], reference=Margin(kt))
         gaps.append(abs(point.local_entropy - entropy))
         slopes.append(abs(point.slope))
     return max(gaps) < 1e-9 and max(slopes) < 1e-7, (
@@ -93,7 +93,7 @@ def zero_margin_isolated():
     edges, holds = [], True
     for load in (0.2, 0.5, 0.8):
         _, outer = _gap(load)
-        top = franz_parisi.distance_of_maximum(load)
+        top = franz_parisi.distance_of_maximum(PERCEPTRON, load)
         distances = np.geomspace(outer, 0.5, 25)
         curve = _curve(0.0, load, distances=distances)
         rising = curve.slope > 0.0
@@ -145,7 +145,7 @@ def two_maxima_below_margin_monotonic():
 
 def local_entropy_grows_with_margin():
     """The curves of seven reference margins, up to the maximum of the highest."""
-    last = franz_parisi.distance_of_maximum(HALF, reference=_largest(HALF))
+    last = franz_parisi.distance_of_maximum(PERCEPTRON, HALF, reference=_largest(HALF))
     distances = np.geomspace(2e-3, last, 20)
     margins = [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, _largest(HALF).kappa]
     heights = [_curve(kt, distances=distances).local_entropy for kt in margins]
@@ -162,7 +162,9 @@ def equal_margins_isolated():
     edges = [_gap(HALF, kt, kt) for kt in margins]
     isolated = all(inner == 0.0 < outer for inner, outer in edges)
     near = [
-        franz_parisi.solve(1e-4, HALF, reference=Margin(kappa + 0.05), margin=kappa)
+        franz_parisi.solve(
+            PERCEPTRON, HALF, 1e-4, reference=Margin(kappa + 0.05), constraint=Margin(kappa)
+        )
         for kappa in margins[:-1]
     ]
     surrounded = all(point.local_entropy > 0.9 * point.bound for point in near)
@@ -206,7 +208,9 @@ def franz_parisi_replica_symmetric():
     """
     places = ((0.1, 0.3), (0.1, 0.03), (0.4, 0.1))
     surveys = [
-        franz_parisi_1rsb.search(distance, HALF, reference=Margin(kt), m=(0.3, 0.7, 1.0))
+        franz_parisi_1rsb.search(
+            PERCEPTRON, HALF, distance, reference=Margin(kt), m=(0.3, 0.7, 1.0)
+        )
         for kt, distance in places
     ]
     attracting = sum(len(survey.attracting) for survey in surveys)
@@ -219,7 +223,7 @@ def franz_parisi_replica_symmetric():
 
 def margin_dense_threshold():
     """The load at which the slope around references of maximal margin touches zero."""
-    return _dense(Perceptron())
+    return _dense(PERCEPTRON)
 
 
 def monotonic_below_threshold():
@@ -239,9 +243,9 @@ def monotonic_below_threshold():
 
 def thresholds_close():
     """The two thresholds, the dense one at infinitely many replicas and at zero complexity."""
-    around = _dense(Perceptron())
+    around = _dense(PERCEPTRON)
     large = [
-        large_deviation.dense_threshold(activation=Perceptron(), replicas=y)
+        large_deviation.dense_threshold(PERCEPTRON, replicas=y)
         for y in (math.inf, "zero complexity")
     ]
     slightly = all(0.0 < 1.0 - around / one < SLIGHT for one in large)
@@ -253,7 +257,8 @@ def thresholds_close():
 
 def thresholds_close_planted():
     """The two thresholds with labels of a teacher, the dense one at infinitely many replicas."""
-    around, densest = margin_students.dense_threshold(), margin_students.replica_threshold()
+    around = margin_students.dense_threshold(PERCEPTRON)
+    densest = margin_students.replica_threshold(PERCEPTRON)
     lower = 1.0 - around / densest
     return 0.0 < lower < SLIGHT, (
         f"{around:.4f} around students of maximal margin, {densest:.4f} of infinitely many "
@@ -263,21 +268,21 @@ def thresholds_close_planted():
 
 def committee_margin_thresholds():
     """The two thresholds."""
-    sign, relu = _dense(Sign()), _dense(ReLU())
+    sign, relu = _dense(SIGN), _dense(RELU)
     return sign < relu - 0.1, f"{sign:.4f} for sign units, {relu:.4f} for rectifiers"
 
 
 def committee_curves_similar():
     """The lowest slope and the lowest local entropy below and above the two thresholds."""
     words, holds = [], True
-    for unit, loads in ((ReLU(), (0.7, 0.82)), (Sign(), (0.5, 0.6))):
+    for device, loads in ((RELU, (0.7, 0.82)), (SIGN, (0.5, 0.6))):
         lowest = []
         for load in loads:
-            reference = Margin(typical.max_margin(load, activation=unit))
-            curve = franz_parisi.curve(
-                np.geomspace(1e-5, 0.15, 50), load, activation=unit, reference=reference
-            )
+            reference = Margin(typical.max_margin(device, load))
+            distances = np.geomspace(1e-5, 0.15, 50)
+            curve = franz_parisi.curve(device, load, distances, reference=reference)
             lowest.append((np.min(curve.slope), np.min(curve.local_entropy)))
         holds &= lowest[0][0] > 0.0 > lowest[1][0] and lowest[0][1] > 0.0 > lowest[1][1]
-        words.append(f"α = {loads[0]} monotonic, {loads[1]} with a gap ({type(unit).__name__})")
+        unit = type(device.activation).__name__
+        words.append(f"α = {loads[0]} monotonic, {loads[1]} with a gap ({unit})")
     return bool(holds), "; ".join(words)

@@ -15,17 +15,11 @@ from scipy.interpolate import CubicSpline
 from wfmlib import comparisons, experiments, landscape, learning, patterns
 from wfmlib.claim_checks import evidence
 from wfmlib.claim_checks.words import listed
+from wfmlib.models import Margin, Perceptron, Spherical, TreeCommittee
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
-    Margin,
-    Perceptron,
-    Spherical,
-    finite_committee,
-    franz_parisi,
-    large_deviation,
-    typical,
-)
+from wfmlib.theory import franz_parisi, large_deviation, typical
 
+PERCEPTRON, COMMITTEE = Perceptron(), TreeCommittee(3)  # binary weights; spherical ones
 QUOTED_END = 1.76  # P1 Sec. III: the load up to which BP converges
 CAP = 500  # sweeps that `bp-entropy` allows
 CLOSE = 0.03  # of an entropy
@@ -42,7 +36,7 @@ RELIABLE = (0.02, 0.27)  # distances: above some 1/N, below where most solutions
 def _replica_entropy(load):
     """Return the log of the solutions' share of the sphere, three units, replica symmetry."""
     whole = 0.5 * math.log(2.0 * math.pi * math.e)
-    return finite_committee.solve(load, units=3).entropy - whole
+    return typical.solve(COMMITTEE, load).entropy - whole
 
 
 def _entropies():
@@ -145,35 +139,23 @@ def _crossing(loads, share, last):
 
 @cache
 def _focused(seed):
-    """Return patterns with N = 201, α = 2, three units, a solution of focusing, whether it is."""
-    xi, sigma = patterns.random(402, 201, seed)
-    found = learning.focusing_bp(
-        xi,
-        sigma,
-        units=3,
-        weights=Spherical(),
-        form="expanded",
-        protocol=learning.exponential(steps=15),
-        max_sweeps=40,
-        seed=seed,
-    )
-    return xi, sigma, found.weights, found.converged
+    """Return patterns with N = 201, α = 2, and what focusing finds there for three units."""
+    xi, sigma = patterns.random(402, 201, rng=seed)
+    options = {"protocol": learning.exponential(steps=15), "max_sweeps": 40, "rng": seed}
+    return xi, sigma, learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
 
 
 def bp_settles_around_wide_minimum():
     """Two instances with N = 201, α = 2: messages without a reference, and around a solution."""
     free, around, solved = [], [], []
     for seed in range(2):
-        xi, sigma, weights, converged = _focused(seed)
+        xi, sigma, found = _focused(seed)
         options = {"form": "expanded", "tolerance": 1e-4, "max_sweeps": 200}
-        solved.append(converged)
-        plain = learning.belief_propagation(
-            xi, sigma, units=3, weights=Spherical(), seed=seed, **options
-        )
+        solved.append(found.converged)
+        plain = learning.belief_propagation(COMMITTEE, xi, sigma, rng=seed, **options)
         free.append(plain.converged)
-        curve = landscape.local_entropy(
-            weights, xi, sigma, couplings=(3.0, 10.0, 30.0, 100.0), **options
-        )
+        couplings = (3.0, 10.0, 30.0, 100.0)
+        curve = landscape.local_entropy(found, xi, sigma, couplings=couplings, rng=0, **options)
         around.append(bool(curve["converged"].all()))
     return all(solved) and all(around) and not any(free), (
         f"without a reference {sum(free)} of 2 converge, around a solution of focusing "
@@ -189,11 +171,10 @@ def bp_settles_around_wide_minimum():
 def local_entropy_without_patterns():
     """The local entropy with a single pattern, N = 1001: from below within ln 2 / N."""
     N, rng = 1001, np.random.default_rng(1)
-    weights = rng.standard_normal(N)
-    xi, _ = patterns.random(1, N, 1)
-    sigma = np.where(xi @ weights < 0.0, -1, 1)
-    couplings = (0.2, 0.5, 2.0, 20.0, 1000.0)
-    around = landscape.local_entropy(weights, xi, sigma, couplings=couplings, form="expanded")
+    net = Perceptron(Spherical()).network(rng.standard_normal(N))
+    xi, _ = patterns.random(1, N, rng=1)
+    sigma, couplings = net.output(xi), (0.2, 0.5, 2.0, 20.0, 1000.0)
+    around = landscape.local_entropy(net, xi, sigma, couplings=couplings, form="expanded", rng=0)
     excess = around["excess"].values
     holds = np.all((excess > -math.log(2.0) / N) & (excess < 1e-12))
     return holds, (
@@ -207,9 +188,10 @@ def bp_fails_around_no_solution():
     """Two instances with N = 201, α = 2, pulls of 30 and 100: random weights, and a solution."""
     couplings, found = (30.0, 100.0), []
     for seed in range(2):
-        xi, sigma, weights, _ = _focused(seed)
-        random = np.random.default_rng(seed).standard_normal(weights.shape)
-        found.append([_settles(xi, sigma, w, couplings) for w in (random, weights)])
+        xi, sigma, solution = _focused(seed)
+        w = solution.weights
+        random = np.random.default_rng(seed).standard_normal(w.shape)
+        found.append([_settles(xi, sigma, one, couplings) for one in (random, w)])
     counts = np.sum(found, axis=(0, 2))
     return counts.tolist() == [0, 4], (
         f"at couplings 30 and 100 {counts[0]} of 4 converge around random weights, {counts[1]} of "
@@ -223,8 +205,8 @@ def _settles(xi, sigma, reference, couplings):
     for coupling in couplings:
         try:
             settled = learning.belief_propagation(
-                xi, sigma, units=3, weights=Spherical(), reference=reference, coupling=coupling,
-                form="expanded", tolerance=1e-4, max_sweeps=200,
+                COMMITTEE, xi, sigma, reference=reference, coupling=coupling, form="expanded",
+                tolerance=1e-4, max_sweeps=200, rng=0,
             ).converged  # fmt: skip
         except NotConverged:
             settled = False
@@ -285,7 +267,7 @@ def fbp_nearly_capacity():
     The capacity is that of one step of replica symmetry breaking, found here and not P1's.
     """
     (loads, exact), (_, expanded) = (_solved(form) for form in ("exact", "expanded"))
-    capacity = finite_committee.rsb_capacity(3)
+    capacity = typical.capacity(COMMITTEE, ansatz="1RSB")
     most = np.maximum(exact.sum(axis=1), expanded.sum(axis=1))
     number = exact.shape[1]
     words = ", ".join(f"{n} at {load:g}" for load, n in zip(loads, most, strict=True))
@@ -307,7 +289,8 @@ def fbp_regions_like_theory():
     mean, error = found.mean(axis=0), _standard_error(found.T)
     places = np.array([0.01, 0.025, 0.05, 0.1])
     at = np.array([np.argmin(np.abs(distance - one)) for one in places])
-    densest = large_deviation.local_entropy((1.0 - 2.0 * distance[at]) ** 2, 1.0)
+    overlaps = (1.0 - 2.0 * distance[at]) ** 2
+    densest = large_deviation.local_entropy(TreeCommittee(np.inf), 1.0, overlaps)
     falls = np.all(np.diff(mean[at]) < 0.0)
     dense = mean[at][0] > -0.1
     near_theory = np.all(mean[at][1:] > 2.0 * densest[1:])
@@ -335,8 +318,9 @@ def focusing_bp_peaked():
     """The mean square of the centre's means at the last step, two instances with N = 501."""
     found = []
     for seed in range(2):
-        xi, sigma = patterns.random(250, 501, seed)
-        end = learning.focusing_bp(xi, sigma, replicas=20, form="expanded", seed=seed)
+        xi, sigma = patterns.random(250, 501, rng=seed)
+        options = {"replicas": 20, "form": "expanded", "rng": seed}
+        end = learning.focusing_bp(PERCEPTRON, xi, sigma, **options)
         found.append((float(end.history["polarisation"][-1]), end.errors))
     return all(peak > 0.95 and errors == 0 for peak, errors in found), (
         f"{listed([peak for peak, _ in found], 4)} where 1 is a single solution; its signs make "
@@ -368,8 +352,8 @@ def _above_max_margin():
     inside = np.all((distance > RELIABLE[0]) & (distance < RELIABLE[1]), axis=0)
     distance, entropy = distance[:, inside], entropy[:, inside]
     grid = np.linspace(RELIABLE[0], RELIABLE[1], 51)
-    reference = Margin(typical.max_margin(load))
-    theory = franz_parisi.local_entropy(grid, load, reference=reference)
+    reference = Margin(typical.max_margin(PERCEPTRON, load))
+    theory = franz_parisi.local_entropy(PERCEPTRON, load, grid, reference=reference)
     height = CubicSpline(grid, theory)(distance)
     return distance.mean(axis=0), entropy - height, height.mean(axis=0)
 
@@ -417,7 +401,7 @@ def _clipped_rule(xi, sigma, seed, epochs=1000):
 
 @cache
 def _clipped(seed):
-    xi, sigma = patterns.random(251, 501, seed)
+    xi, sigma = patterns.random(251, 501, rng=seed)
     return xi, sigma, *_clipped_rule(xi, sigma, seed)
 
 
@@ -449,10 +433,11 @@ def algorithms_find_dense():
     rows = [(where, lowest, "focusing")]
     for seed in range(4):
         xi, sigma, weights, _ = _clipped(seed)
-        near = landscape.local_entropy(weights, xi, sigma, couplings=(1.2,))
+        net = PERCEPTRON.network(weights)
+        near = landscape.local_entropy(net, xi, sigma, couplings=(1.2,), rng=0)
         rows.append((float(near["distance"][0]), float(near["local_entropy"][0]), "the rule"))
-    typical_ones = [franz_parisi.local_entropy(d, load) for d, _, _ in rows]
-    bounds = [franz_parisi.geometric_bound(d) for d, _, _ in rows]
+    typical_ones = [franz_parisi.local_entropy(PERCEPTRON, load, d) for d, _, _ in rows]
+    bounds = [franz_parisi.geometric_bound(PERCEPTRON, d) for d, _, _ in rows]
     words = [
         f"{found:.3f} (typical {plain:.3f}, all weights {bound:.3f}) at d = {d:.3f}, {name}"
         for (d, found, name), plain, bound in zip(rows, typical_ones, bounds, strict=True)
@@ -467,7 +452,7 @@ def dense_threshold_bounds():
     One algorithm cannot confirm what is said of all; it could refute it.
     """
     loads, share = _binary_shares()
-    threshold = large_deviation.dense_threshold(activation=Perceptron())
+    threshold = large_deviation.dense_threshold(PERCEPTRON)
     reached = []
     for row in share:
         good = np.flatnonzero(row >= 0.5)

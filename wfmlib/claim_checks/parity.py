@@ -9,15 +9,11 @@ import numpy as np
 
 from wfmlib import gaussian, learning, patterns
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import Sign, Spherical, large_deviation, typical
+from wfmlib.models import Binary, ParityMachine, Perceptron, Spherical, TreeCommittee
+from wfmlib.theory import large_deviation, typical
 
+PARITY = ParityMachine(3, Binary())
 HALF = math.log(2.0)  # what one replica pays for one pattern, nats
-
-
-def _log_fraction(overlap, load, **axes):
-    """Return the log-fraction of groups in units of ``alpha ln 2``, per weight and replica."""
-    found = large_deviation.solve(overlap, load, weights=Spherical(), **axes)
-    return found.local_entropy / (load * HALF)
 
 
 def parity_energetic_term():
@@ -80,7 +76,7 @@ def parity_log_ratio_many_units():
 def parity_never_flat():
     """A lower bound around weights of margin κ(Kα), three units, α = 0.25, four overlaps."""
     units, load, overlaps = 3, 0.25, (0.9, 0.95, 0.98, 0.99)
-    margin = typical.max_margin(units * load, Spherical())
+    margin = typical.max_margin(Perceptron(Spherical()), units * load)
     bound = [
         units * load * math.log1p(-2.0 * float(gaussian.H(t * margin / math.sqrt(1.0 - t**2))))
         for t in overlaps
@@ -100,8 +96,9 @@ def flat_with_votes_only():
     limits are compared: at finite K more replicas of a parity machine lie further from -α ln 2
     than pairs do (chapter 4 has the table).
     """
-    gaps = (0.3, 0.1, 0.03, 0.01)
-    votes = [_log_fraction(1.0 - gap, 0.5, activation=Sign()) for gap in gaps]
+    gaps, load, committee = (0.3, 0.1, 0.03, 0.01), 0.5, TreeCommittee(np.inf)
+    groups = [large_deviation.solve(committee, load, 1.0 - gap) for gap in gaps]
+    votes = [group.local_entropy / (load * HALF) for group in groups]
     product = [_pairs(1.0 - gap, (1001,))[0] for gap in gaps]
     holds = bool(np.all(np.diff(votes) > 0.0)) and votes[-1] > -0.1 and max(product) < 0.01
     return holds, (
@@ -130,12 +127,10 @@ def parity_pieces():
     )
 
 
-def _regions(N, P, seed, machine="parity"):
+def _regions(N, P, seed, device=PARITY):
     """Return pairs of neighbours in different regions, solutions, regions, and a typical share."""
-    xi, sigma = patterns.random(P, N, seed)
-    found = learning.enumerate_solutions(
-        xi, sigma, units=3, machine=machine, keep=2**16, threads=1
-    )
+    xi, sigma = patterns.random(P, N, rng=seed)
+    found = learning.enumerate_solutions(device, xi, sigma, keep=2**16, threads=1)
     if not found.count:
         return 0, 0, 0, 0.0
     w = found.solutions.reshape(-1, 3, N // 3).astype(float)

@@ -19,8 +19,10 @@ from wfmlib.claim_checks.evidence import (
     decide,
 )
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import Spherical, stabilities
+from wfmlib.models import Perceptron, TreeCommittee
+from wfmlib.theory import stabilities
 
+COMMITTEE = TreeCommittee(3)
 GRADIENTS = ("ceSGD slow", "ceSGD fast")
 OWN_STEPS = ("eLAL", "ceSGD slow", "ceSGD fast", "LAL")  # with the settings of P1
 ALIKE = 0.1  # relative: what a figure does not show
@@ -33,18 +35,12 @@ ALIKE = 0.1  # relative: what a figure does not show
 
 def _around_solution(couplings, load=2.0, N=201, seed=0):
     """Return a solution of focusing, its instance, and how messages do around it."""
-    xi, sigma = patterns.random(round(load * N), N, seed)
-    protocol = learning.exponential(steps=15)
-    options = {"units": 3, "weights": Spherical(), "form": "expanded"}
-    found = learning.focusing_bp(xi, sigma, protocol=protocol, max_sweeps=40, seed=seed, **options)
+    xi, sigma = patterns.random(round(load * N), N, rng=seed)
+    options = {"protocol": learning.exponential(steps=15), "max_sweeps": 40, "rng": seed}
+    found = learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
+    options = {"tolerance": 1e-4, "max_sweeps": 200, "rng": 0}
     curve = landscape.local_entropy(
-        found.weights,
-        xi,
-        sigma,
-        couplings=couplings,
-        form="expanded",
-        tolerance=1e-4,
-        max_sweeps=200,
+        found, xi, sigma, couplings=couplings, form="expanded", **options
     )
     return found.errors, curve["converged"].values.astype(bool)
 
@@ -64,14 +60,11 @@ def bp_fails_with_a_weak_pull():
 
 def expanded_messages_lose_far():
     """The price of the patterns by expanded messages over that by exact ones, K = 3, N = 501."""
-    xi, sigma = patterns.random(501, 501, 0)
-    common = {"units": 3, "weights": Spherical()}
-    protocol = learning.exponential(steps=15)
-    found = learning.focusing_bp(
-        xi, sigma, form="expanded", protocol=protocol, max_sweeps=40, seed=0, **common
-    )
+    xi, sigma = patterns.random(501, 501, rng=0)
+    options = {"protocol": learning.exponential(steps=15), "max_sweeps": 40, "rng": 0}
+    found = learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
     couplings = (0.5, 3.0, 30.0)
-    rows = [_price(found.weights, xi, sigma, couplings, form) for form in ("exact", "expanded")]
+    rows = [_price(found, xi, sigma, couplings, form) for form in ("exact", "expanded")]
     off = np.abs(rows[1] / rows[0] - 1.0)
     return bool(off[0] < 0.05 and off[1] < 0.05 and off[2] > 0.1), (
         f"off by {', '.join(f'{100 * one:.1f} %' for one in off)} at couplings "
@@ -79,9 +72,9 @@ def expanded_messages_lose_far():
     )
 
 
-def _price(weights, xi, sigma, couplings, form):
-    options = {"form": form, "tolerance": 1e-5, "max_sweeps": 200}
-    return landscape.local_entropy(weights, xi, sigma, couplings=couplings, **options)[
+def _price(solution, xi, sigma, couplings, form):
+    options = {"form": form, "tolerance": 1e-5, "max_sweeps": 200, "rng": 0}
+    return landscape.local_entropy(solution, xi, sigma, couplings=couplings, **options)[
         "excess"
     ].values
 
@@ -217,7 +210,7 @@ def shuffling_keeps_the_bias():
     bias = rng.uniform(-0.8, 0.8, 200)
     chance = 0.5 * (1.0 + np.clip(bias + 0.5 * sigma[:, None] * (np.arange(200) < 40), -1, 1))
     xi = np.where(rng.random((500, 200)) < chance, 1, -1)
-    shuffled = datasets.shuffle_pixels(xi, 2)
+    shuffled = datasets.shuffle_pixels(xi, rng=2)
     same = np.array_equal(xi.mean(axis=0), shuffled.mean(axis=0))
     knows = [float(np.max(np.abs(np.cov(x.T, sigma)[-1, :-1]))) for x in (xi, shuffled)]
     return bool(same and knows[1] < 0.25 < knows[0]), (
@@ -261,7 +254,7 @@ def focusing_keeps_off_the_threshold():
     density = experiments.complete("fbp-perceptron")["density"].mean("sample").isel(alpha=0)
     places = density["stability"].values
     load = float(density["alpha"])
-    typical_ones = stabilities.density(places[:1], load)[0]
+    typical_ones = stabilities.density(Perceptron(), load, places[:1])[0]
     peak = float(places[int(np.argmax(density.values))])
     return bool(peak > 0.1 and density.values[0] < 0.1 * typical_ones), (
         f"{density.values[0]:.3f} next to 0, where typical solutions have {typical_ones:.3f}, and "

@@ -9,21 +9,11 @@ from scipy import optimize
 
 from wfmlib import gaussian, learning, patterns
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import (
-    Binary,
-    Margin,
-    Perceptron,
-    ReLU,
-    Sign,
-    Spherical,
-    finite_committee,
-    franz_parisi,
-    large_deviation,
-    stabilities,
-    typical,
-)
+from wfmlib.models import Binary, Margin, Perceptron, ReLU, Sign, Spherical, TreeCommittee
+from wfmlib.theory import axes, franz_parisi, large_deviation, stabilities, typical
 from wfmlib.theory.real_replicas import Finite
 
+SIGN, RELU = TreeCommittee(np.inf, Sign()), TreeCommittee(np.inf, ReLU())  # spherical weights
 FAR_BELOW = 0.5  # of what it is compared with: "far smaller"
 NOT_TOO_FAR = 0.1  # relative: "not too far"
 
@@ -46,7 +36,7 @@ def _counting_bound(units):
 def symmetric_capacity_breaks_bound():
     """The replica-symmetric capacity of K sign units, and a bound by counting answers."""
     units = (7, 31, 101, 1001)
-    found = [finite_committee.rs_capacity(K) for K in units]
+    found = [typical.capacity(TreeCommittee(K)) for K in units]
     bounds = [_counting_bound(K) for K in units]
     return all(one > most for one, most in zip(found, bounds, strict=True)), (
         f"{listed(found, 2)} at K = {', '.join(map(str, units))}, where at most "
@@ -56,7 +46,7 @@ def symmetric_capacity_breaks_bound():
 
 def relu_instability_far_below():
     """The loads at which the replicon reaches 1, rectifiers over sign units."""
-    relu, sign = (typical.instability(Spherical(), unit) for unit in (ReLU(), Sign()))
+    relu, sign = typical.instability(RELU), typical.instability(SIGN)
     return relu < FAR_BELOW * sign, (
         f"{relu:.3f} against {sign:.3f}, {100 * relu / sign:.0f} % of it (far: less than half)"
     )
@@ -64,8 +54,8 @@ def relu_instability_far_below():
 
 def relu_breaking_changes_little():
     """The capacity of rectifiers with one step of breaking, and without."""
-    broken = typical.capacity(Spherical(), ReLU(), ansatz="1RSB")
-    symmetric = typical.capacity(Spherical(), ReLU())
+    broken = typical.capacity(RELU, ansatz="1RSB")
+    symmetric = typical.capacity(RELU)
     return symmetric - broken < NOT_TOO_FAR * symmetric, (
         f"{broken:.3f} against {symmetric:.3f}, {100 * (1 - broken / symmetric):.0f} % less (not "
         "too far: within a tenth)"
@@ -74,12 +64,12 @@ def relu_breaking_changes_little():
 
 def delta_peak_at_capacity():
     """The share of stabilities close to 0, spherical perceptron, loads towards the capacity 2."""
-    loads, shares, widths = (1.9, 1.99, 1.999), [], []
+    loads, shares, widths, device = (1.9, 1.99, 1.999), [], [], Perceptron(Spherical())
     for load in loads:
-        gap = 1.0 - typical.solve(load, Spherical()).q
+        gap = 1.0 - typical.solve(device, load).q
         widths.append(5.0 * math.sqrt(gap))
         grid = np.concatenate([[1e-9 * gap], np.geomspace(1e-3 * gap, widths[-1], 400)])
-        density = stabilities.density(grid, load, weights=Spherical())
+        density = stabilities.density(device, load, grid)
         shares.append(float(np.trapezoid(density, grid)))
     return bool(widths[-1] < 0.2 and 0.4 < shares[-1] < 0.6), (
         f"{listed(shares, 3)} of all patterns lie within {listed(widths, 2)} of 0 at α = "
@@ -97,9 +87,9 @@ def flat_near_one_everywhere():
     overlaps, rows = (0.8, 0.9, 0.95), {}
     for weights, load in ((Binary(), 0.4), (Spherical(), 1.0)):
         for unit in (ReLU(), Sign()):
-            axes = {"weights": weights, "activation": unit}
             name = f"{type(unit).__name__}, {type(weights).__name__.lower()}"
-            rows[name] = large_deviation.local_entropy(overlaps, load, **axes)
+            device = TreeCommittee(np.inf, unit, weights)
+            rows[name] = large_deviation.local_entropy(device, load, overlaps)
     flat = all(np.all(np.diff(row) > 0.0) and -0.02 < row[-1] <= 0.0 for row in rows.values())
     return bool(flat), (
         "; ".join(f"{name} {row[-1]:.0e}" for name, row in rows.items())
@@ -109,15 +99,17 @@ def flat_near_one_everywhere():
 
 def relu_regions_end_earlier():
     """The loads at which dense regions of binary weights break up, rectifiers and sign units."""
-    relu, sign = (large_deviation.dense_threshold(activation=unit) for unit in (ReLU(), Sign()))
+    relu, sign = (
+        large_deviation.dense_threshold(TreeCommittee(np.inf, unit, Binary()))
+        for unit in (ReLU(), Sign())
+    )
     return relu < sign, f"{relu:.3f} for rectifiers, {sign:.3f} for sign units"
 
 
 def log_fraction_is_bounded():
     """The log-fraction of groups, many sign units, at four overlaps and three loads."""
     overlaps, loads = (0.85, 0.9, 0.95, 0.99), (1.0, 2.0, 3.0)
-    axes = {"weights": Spherical(), "activation": Sign()}
-    rows = [large_deviation.local_entropy(overlaps, load, **axes) for load in loads]
+    rows = [large_deviation.local_entropy(SIGN, load, overlaps) for load in loads]
     return bool(max(np.max(row) for row in rows) <= 0.0), (
         f"from {min(row[0] for row in rows):.3f} at overlap 0.85 and α = 3 to "
         f"{max(row[-1] for row in rows):.0e} at overlap 0.99 and α = 1"
@@ -152,7 +144,7 @@ def height_has_several_maxima():
 
 def maximum_over_distance_is_1rsb():
     """The entropy of groups of m replicas and its slope in q1, at 1RSB of rectifiers, load 2."""
-    usual = typical.solve_1rsb(2.0, Spherical(), ReLU())
+    usual = typical.solve_1rsb(RELU, 2.0)
     step = 1e-3
     below, at, above = (_entropy_of_groups(usual, usual.q1 + one) for one in (-step, 0.0, step))
     slope = (above - below) / (2.0 * step)
@@ -166,7 +158,7 @@ def _entropy_of_groups(usual, q1):
     """Return the entropy of groups of usual.m replicas at q1, at the q0 of their load."""
 
     def state(place):
-        return Finite(q1, place, usual.m, (usual.weights, usual.activation, usual.constraint))
+        return Finite(q1, place, usual.m, axes.checked(usual.device, usual.constraint))
 
     near = math.log(usual.q0 / (q1 - usual.q0))
     place = optimize.brentq(lambda one: state(one).load - usual.alpha, near - 0.5, near + 0.5)
@@ -181,7 +173,7 @@ def _entropy_of_groups(usual, q1):
 def errors_ignore_norms():
     """Errors and mean cross-entropy of a random committee, nine units, norms 1, 2, 4."""
     rng = np.random.default_rng(1)
-    w, (xi, sigma) = rng.standard_normal((9, 111)), patterns.random(500, 999, 1)
+    w, (xi, sigma) = rng.standard_normal((9, 111)), patterns.random(500, 999, rng=1)
     w /= np.linalg.norm(w, axis=1)[:, None]
     fields = np.einsum("kn,pkn->pk", w, xi.reshape(500, 9, 111))
     errors, losses = [], []
@@ -202,8 +194,8 @@ def margins_have_a_sharp_threshold():
         found = []
         for N in sizes:
             seeds = np.random.SeedSequence(1).spawn(300)
-            drawn = (patterns.random(round(load * N), N, seed) for seed in seeds)
-            counts = [_count(*one, margin) for one in drawn]
+            drawn = (patterns.random(round(load * N), N, rng=seed) for seed in seeds)
+            counts = [_count(*one, Margin(margin)) for one in drawn]
             found.append(np.count_nonzero(counts) / len(counts))
         return found
 
@@ -211,12 +203,14 @@ def margins_have_a_sharp_threshold():
     rising = below[0] < below[1] < below[2] and below[2] > 0.98
     return bool(rising and above[0] >= above[2] and above[2] < 0.02), (
         f"{listed(below, 3)} at α = 0.25, {listed(above, 3)} at α = 1; the replica theory has the "
-        f"threshold at {typical.capacity(Binary(), Perceptron(), margin=margin):.3f}"
+        f"threshold at {typical.capacity(Perceptron(), constraint=Margin(margin)):.3f}"
     )
 
 
-def _count(xi, sigma, margin):
-    return learning.enumerate_solutions(xi, sigma, margin, threads=1).count
+def _count(xi, sigma, constraint):
+    return learning.enumerate_solutions(
+        Perceptron(), xi, sigma, constraint=constraint, threads=1
+    ).count
 
 
 def margin_surrounds_real_weights():
@@ -232,7 +226,7 @@ def margin_surrounds_real_weights():
 
 
 def _surroundings(distances, unit, reference):
-    axes = {"weights": Spherical(), "activation": unit}
-    free = [franz_parisi.local_entropy(d, 1e-6, **axes) for d in distances]
-    found = [franz_parisi.local_entropy(d, 1.0, reference=reference, **axes) for d in distances]
+    device = TreeCommittee(np.inf, unit)
+    free = [franz_parisi.local_entropy(device, 1e-6, d) for d in distances]
+    found = [franz_parisi.local_entropy(device, 1.0, d, reference=reference) for d in distances]
     return np.subtract(found, free)

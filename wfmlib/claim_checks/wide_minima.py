@@ -7,25 +7,15 @@ from functools import cache
 import numpy as np
 
 from wfmlib.claim_checks.words import listed
-from wfmlib.theory import (
-    Binary,
-    Perceptron,
-    ReLU,
-    Sign,
-    SignCommittee,
-    Spherical,
-    finite_committee,
-    large_deviation,
-    stabilities,
-)
+from wfmlib.models import Binary, Perceptron, ReLU, Sign, Spherical, TreeCommittee
+from wfmlib.theory import axes, large_deviation, stabilities, typical
 
-MANY = {"weights": Spherical(), "activation": Sign()}  # many sign units, real weights
+THREE, MANY = TreeCommittee(3), TreeCommittee(np.inf)  # sign units, real weights
 
 
 def dense_regions_exist_binary():
     """The share of solutions in groups at q1 = 0.98, many replicas, at α = 0.4, 0.6, 0.75."""
-    axes = {"weights": Binary(), "activation": Perceptron()}
-    points = [large_deviation.solve(0.98, load, **axes) for load in (0.4, 0.6, 0.75)]
+    points = [large_deviation.solve(Perceptron(), load, 0.98) for load in (0.4, 0.6, 0.75)]
     share = [point.entropy / (point.entropy - point.local_entropy) for point in points]
     return min(share) > 0.5, (
         f"at overlap 0.98 the densest groups have {listed(share, 3)} of the entropy that they "
@@ -35,22 +25,22 @@ def dense_regions_exist_binary():
 
 def dense_threshold():
     """The load where the entropy of groups, y → ∞, stops being monotonic in q1."""
-    return large_deviation.dense_threshold(activation=Perceptron())
+    return large_deviation.dense_threshold(Perceptron())
 
 
 def dense_threshold_zero_complexity():
     """The same along the line of zero complexity, where the densest groups are not rare."""
-    return large_deviation.dense_threshold(activation=Perceptron(), replicas="zero complexity")
+    return large_deviation.dense_threshold(Perceptron(), replicas="zero complexity")
 
 
 def sign_committee_k3_instability():
     """The load at which the replicon of three sign units reaches 1."""
-    return finite_committee.instability(units=3)
+    return typical.instability(THREE)
 
 
 def sign_committee_k3_capacity():
     """The load at which the q1 of one-step replica symmetry breaking reaches 1."""
-    return finite_committee.rsb_capacity(units=3)
+    return typical.capacity(THREE, ansatz="1RSB")
 
 
 def wide_minima_three_units():
@@ -60,7 +50,7 @@ def wide_minima_three_units():
     """
     found, loads, spread, overlaps = [], [], 0.7, (0.94, 0.98, 0.995)
     for overlap in overlaps:
-        at = SignCommittee(3).limit_averages(overlap, spread, 0.0)
+        at = axes.energetic(THREE).limit_averages(overlap, spread, 0.0)
         outer = 1.0 - overlap + spread
         loads.append(overlap / outer**2 / at.force)
         found.append(0.5 * overlap / outer + loads[-1] * at.term)
@@ -75,7 +65,7 @@ def wide_minima_three_units():
 def wide_minima_many_units():
     """The log fraction of solutions in groups towards q1 = 1, many sign units, at α = 1, 3, 5."""
     overlaps = (0.9, 0.97, 0.99, 0.997)
-    rows = [large_deviation.local_entropy(overlaps, load, **MANY) for load in (1.0, 3.0, 5.0)]
+    rows = [large_deviation.local_entropy(MANY, load, overlaps) for load in (1.0, 3.0, 5.0)]
     rising = all(np.all(np.diff(row) > 0.0) for row in rows)
     ends = [row[-1] for row in rows]
     return bool(rising and min(ends) > -0.05), (
@@ -85,8 +75,8 @@ def wide_minima_many_units():
 
 def energetic_term_is_log_fraction():
     """Both at q1 = 0.9, α = 1, many sign units; and the true fraction for 1000 replicas."""
-    limit = large_deviation.solve(0.9, 1.0, **MANY)
-    many = large_deviation.solve(0.9, 1.0, replicas=1000, **MANY)
+    limit = large_deviation.solve(MANY, 1.0, 0.9)
+    many = large_deviation.solve(MANY, 1.0, 0.9, replicas=1000)
     return abs(many.local_entropy - limit.energetic) < abs(
         many.local_entropy - limit.local_entropy
     ), (
@@ -98,7 +88,7 @@ def energetic_term_is_log_fraction():
 @cache
 def _both(weights, overlap, load):
     return [
-        large_deviation.local_entropy(overlap, load, weights=weights, activation=unit)
+        large_deviation.local_entropy(TreeCommittee(np.inf, unit, weights), load, overlap)
         for unit in (ReLU(), Sign())
     ]
 
@@ -132,7 +122,8 @@ def _dense_stabilities(load, overlap):
     found = []
     for unit in (ReLU(), Sign()):
         grid = np.linspace(1e-6, 5.0, 101) * unit.scale
-        density = stabilities.density(grid, load, activation=unit, overlap=overlap, replicas=20)
+        device = TreeCommittee(np.inf, unit, Binary())
+        density = stabilities.density(device, load, grid, overlap=overlap, replicas=20)
         mean = np.trapezoid(grid * density, grid)
         width = np.sqrt(np.trapezoid((grid - mean) ** 2 * density, grid))
         found.append((grid[np.argmax(density)], width))
