@@ -8,11 +8,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.attack.target import Target, between
-from tests.attack.values import SEEDS, WEIGHTS, edges, instances, powers
-from wfmlib import landscape, learning, networks, patterns
-from wfmlib.theory import Binary
+from tests.attack.values import SEEDS, WEIGHTS, edges, instances, machines, powers
+from wfmlib import landscape, learning, patterns
+from wfmlib.models import Binary, Perceptron, Spherical
 
 QUICK = {"max_sweeps": 30}
+REAL, BINARY = machines(Spherical()), machines(Binary())
 
 
 def on(drawn, **more):
@@ -20,26 +21,21 @@ def on(drawn, **more):
     return st.builds(lambda instance, own: instance | own, drawn, st.fixed_dictionaries(more))
 
 
-def network(weights, units, tree):
-    """Return the network with these weights."""
-    if units == 1:
-        return networks.Perceptron(np.ravel(weights))
-    return (networks.TreeCommittee if tree else networks.Committee)(weights)
+def check_solution(found, device, xi, sigma, **_):
+    """The errors that are told are those of the weights that are given, which have one norm."""
+    assert found.device == device
+    assert found.errors == device.network(found.weights).errors(xi, sigma)
+    norms = np.sum(np.square(found.weights, dtype=float), axis=-1)
+    np.testing.assert_allclose(norms, found.weights.shape[-1], rtol=1e-9)
 
 
-def check_solution(found, xi, sigma, units, tree=True, **_):
-    """The errors that are told are those of the weights that are given."""
-    assert np.all(np.isfinite(found.weights))
-    assert found.errors == network(found.weights, units, tree).errors(xi, sigma)
-
-
-def check_marginals(found, xi, sigma, units, tree, weights, **_):
-    check_solution(found, xi, sigma, units, tree)
+def check_marginals(found, device, xi, sigma, **_):
+    check_solution(found, device, xi, sigma)
     assert np.all(found.variances >= 0.0)
-    if isinstance(weights, Binary):
+    if device.weights.discrete:
         between("means", found.means, -1.0, 1.0)
     if found.converged:
-        most = math.log(2.0) if isinstance(weights, Binary) else 0.0
+        most = math.log(2.0) if device.weights.discrete else 0.0
         between("entropy", found.entropy, -math.inf, most + 1e-5 + 1.0 / found.means.size)
 
 
@@ -53,20 +49,17 @@ def twice(algorithm):
     return lambda **arguments: (algorithm(**arguments), algorithm(**arguments))
 
 
-def check_counts(found, xi, sigma, **_):
+def check_counts(found, device, xi, sigma):
     """Patterns and labels that are turned together have the same solutions."""
-    N = xi.shape[1]
-    between("solutions", found.count, 0, 2**N)
-    turned = learning.enumerate_solutions(-xi, -sigma, keep=2**N)
-    assert turned.count == found.count
-    kept = found.solutions
-    assert len(kept) == found.count
-    for w in kept[:20]:
-        assert networks.Perceptron(w).errors(xi, sigma) == 0
+    between("solutions", found.count, 0, 2 ** xi.shape[1])
+    assert counted(device, -xi, -sigma).count == found.count
+    assert len(found.solutions) == found.count
+    for w in found.solutions[:20]:
+        assert device.network(w).errors(xi, sigma) == 0
 
 
-def counted(xi, sigma):
-    return learning.enumerate_solutions(xi, sigma, keep=2 ** xi.shape[1])
+def counted(device, xi, sigma):
+    return learning.enumerate_solutions(device, xi, sigma, keep=2 ** xi.shape[1])
 
 
 def check_evolution(overlaps, **_):
@@ -74,24 +67,23 @@ def check_evolution(overlaps, **_):
 
 
 @st.composite
-def weighted(draw, units=(1, 3)):
-    """Return an instance with weights on it: +-1, or real ones."""
-    drawn = draw(instances(units=units))
-    K, tree, N = drawn["units"], drawn["tree"], drawn["xi"].shape[1]
-    shape = (N,) if K == 1 else (K, N // K if tree else N)
-    rng = np.random.default_rng(draw(SEEDS))
-    w = rng.choice([-1.0, 1.0], shape) if draw(st.booleans()) else rng.standard_normal(shape)
-    return {"weights": w, "xi": drawn["xi"], "sigma": drawn["sigma"], "tree": tree}
+def weighted(draw):
+    """Return an instance with a network on it: of weights +-1, or real ones."""
+    drawn = draw(instances(REAL + BINARY))
+    device, rng = drawn.pop("device"), np.random.default_rng(draw(SEEDS))
+    shape = device.shape(drawn["xi"].shape[1])
+    w = rng.choice([-1, 1], shape) if device.weights.discrete else rng.standard_normal(shape)
+    return {"solution": device.network(w)} | drawn
 
 
-def check_volume(curve, weights, **_):
+def check_volume(curve, solution, **_):
     good = curve.converged.values
     assert np.all(np.isnan(curve.excess.values[~good]))
-    between("excess", curve.excess.values[good], -math.inf, 1e-5 + 1.0 / weights.size)
+    between("excess", curve.excess.values[good], -math.inf, 1e-5 + 1.0 / solution.w.size)
     between("distance", curve.distance.values[good], 0.0, 1.0)
 
 
-def check_hessian(found, weights, xi, sigma, tree, beta):
+def check_hessian(found, **_):
     matrix, spectrum, largest = found
     scale = np.abs(matrix).max() + 1.0
     np.testing.assert_allclose(matrix, matrix.T, rtol=0, atol=1e-10 * scale)
@@ -99,8 +91,7 @@ def check_hessian(found, weights, xi, sigma, tree, beta):
     between("largest", largest, spectrum[-1] - 1e-4 * scale, spectrum[-1] + 1e-4 * scale)
 
 
-def curvature(weights, xi, sigma, tree, beta):
-    at = {"weights": weights, "xi": xi, "sigma": sigma, "tree": tree, "beta": beta}
+def curvature(**at):
     matrix = landscape.hessian(**at)
     return matrix, landscape.hessian_spectrum(**at), landscape.max_eigenvalue(**at)
 
@@ -124,21 +115,19 @@ def pairs(draw):
 
 @st.composite
 def moved(draw):
-    """Return weights on an instance, and how far they are to be moved."""
-    drawn = draw(weighted().filter(lambda one: one["weights"].shape[-1] > 1))
-    drawn["net"] = drawn.pop("weights")
-    return drawn | {"distances": draw(edges(0.0, 1.0)), "seed": draw(SEEDS), "samples": 3}
+    """Return a network on an instance, and how far its weights are to be moved."""
+    drawn = draw(weighted().filter(lambda one: one["solution"].w.shape[-1] > 1))
+    return drawn | {"distances": draw(edges(0.0, 1.0)), "rng": draw(SEEDS), "samples": 3}
 
 
-MACHINES = instances(units=(1, 3))
-GRADIENTS = {"max_epochs": st.just(30), "seed": SEEDS}
+ALL, SMOOTH = instances(REAL + BINARY), instances(REAL)
+DESCENT = {"max_epochs": st.just(30), "rng": SEEDS}
 LEARNING = [
     Target(
         learning.belief_propagation,
         on(
-            MACHINES,
-            weights=WEIGHTS,
-            seed=SEEDS,
+            ALL,
+            rng=SEEDS,
             damping=edges(0.0, 0.9),
             form=st.sampled_from(["exact", "expanded"]),
         ).map(lambda one: one | QUICK),
@@ -146,45 +135,49 @@ LEARNING = [
     ),
     Target(
         learning.focusing_bp,
-        on(MACHINES, weights=WEIGHTS, seed=SEEDS, replicas=powers(1.0, 100.0)).map(
+        on(ALL, rng=SEEDS, replicas=powers(1.0, 100.0)).map(
             lambda one: one | QUICK | {"protocol": [0.5, 2.0]}
         ),
         check_solution,
     ),
     Target(
         twice(learning.least_action),
-        on(MACHINES, **GRADIENTS),
+        on(SMOOTH, **DESCENT),
         check_again,
         (learning.least_action,),
     ),
-    Target(learning.least_action, on(MACHINES, **GRADIENTS), check_solution),
+    Target(learning.least_action, on(SMOOTH, **DESCENT), check_solution),
     Target(
         learning.entropic_least_action,
-        on(MACHINES, **GRADIENTS, replicas=st.integers(2, 5)),
+        on(SMOOTH, **DESCENT, replicas=st.integers(2, 5)),
         check_solution,
     ),
-    Target(learning.cross_entropy_sgd, on(MACHINES, **GRADIENTS), check_solution),
+    Target(learning.cross_entropy_sgd, on(SMOOTH, **DESCENT), check_solution),
     Target(
         learning.simulated_annealing,
-        on(MACHINES, seed=SEEDS, sweeps=st.integers(1, 30), steps=st.integers(1, 5)),
+        on(instances(BINARY), rng=SEEDS, sweeps=st.integers(1, 30), steps=st.integers(1, 5)),
         check_solution,
     ),
     Target(
         counted,
-        instances(most_weights=13).map(lambda one: {k: one[k] for k in ("xi", "sigma")}),
+        instances([Perceptron()], most_weights=13),
         check_counts,
         (learning.enumerate_solutions,),
     ),
     Target(
         learning.state_evolution,
         st.fixed_dictionaries(
-            {"alpha": powers(1e-6, 30.0), "sweeps": st.integers(1, 60), "weights": WEIGHTS}
+            {
+                "device": st.sampled_from([Perceptron(weights) for weights in WEIGHTS]),
+                "alpha": powers(1e-6, 30.0),
+                "sweeps": st.integers(1, 60),
+            }
         ),
         check_evolution,
     ),
     Target(
         patterns.random,
-        st.fixed_dictionaries({"P": st.integers(1, 50), "N": st.integers(1, 50), "seed": SEEDS}),
+        st.fixed_dictionaries({"P": st.integers(1, 50), "N": st.integers(1, 50), "rng": SEEDS}),
         lambda found, **_: between("xi", np.abs(found[0]), 1, 1),
     ),
 ]

@@ -9,21 +9,18 @@ from hypothesis import strategies as st
 
 from tests.attack.target import Target, between
 from tests.attack.values import (
-    ACTIVATIONS,
     DISTANCES,
     LOADS,
     OVERLAPS,
     REPLICAS,
-    WEIGHTS,
+    devices,
     edges,
+    margins,
     powers,
-    units_of,
 )
+from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
 from wfmlib.theory import (
-    CrossEntropy,
-    Margin,
     cross_entropy,
-    finite_committee,
     franz_parisi,
     large_deviation,
     margin_students,
@@ -35,18 +32,19 @@ from wfmlib.theory import (
 ROUNDING = 1e-8  # of an entropy, in nats per weight
 
 
+DEVICES, BINARY_DEVICES = devices(), devices((Binary(),))
+
+
 @st.composite
-def model(draw, low=-2.0, high=10.0, margin="margin"):
-    """Return weights and activation, and a margin under the name that the question gives it."""
-    weights, activation = draw(WEIGHTS), draw(ACTIVATIONS)
-    kappa = draw(units_of(activation, low, high))
-    given = {"constraint": Margin(kappa), "reference": Margin(kappa)}.get(margin, kappa)
-    return {"weights": weights, "activation": activation, margin: given}
+def model(draw, low=-2.0, high=10.0, drawn=DEVICES):
+    """Return a device and a margin."""
+    device = draw(drawn)
+    return {"device": device, "constraint": draw(margins(device, low, high))}
 
 
-def arguments(axes, **drawn):
-    """Return the arguments of a question: those of its axes, and its own."""
-    return st.builds(lambda held, own: own | held, axes, st.fixed_dictionaries(drawn))
+def arguments(model, **drawn):
+    """Return the arguments of a question: device and constraint, and its own."""
+    return st.builds(lambda held, own: own | held, model, st.fixed_dictionaries(drawn))
 
 
 def settled(point, tolerance=1e-6):
@@ -60,21 +58,21 @@ def settled(point, tolerance=1e-6):
 # ------------------------------------------------------------------------------------------------
 
 
-def check_typical(point, alpha, weights, **axes):
+def check_typical(point, device, **_):
     settled(point)
     between("q", point.q, 0.0, 1.0)
-    between("entropy", point.entropy, -math.inf, weights.entropy + ROUNDING)
+    between("entropy", point.entropy, -math.inf, device.weights.entropy + ROUNDING)
     between("replicon", point.replicon, 0.0, math.inf)
 
 
-def check_gibbs(point, alpha, weights, **axes):
-    check_typical(point, alpha, weights)
+def check_gibbs(point, device, **_):
+    check_typical(point, device)
     between("energy", point.energy, 0.0, math.inf)
     between("error rate", point.error_rate, 0.0, 0.5 + 1e-9)
 
 
-def two_loads(alpha, step, **axes):
-    return typical.solve(alpha, **axes), typical.solve(alpha * (1.0 + step), **axes)
+def two_loads(device, alpha, step, constraint):
+    return [typical.solve(device, load, constraint) for load in (alpha, alpha * (1.0 + step))]
 
 
 def check_falls(points, **_):
@@ -84,44 +82,42 @@ def check_falls(points, **_):
     assert many.q >= few.q - 1e-9
 
 
-def check_capacity(found, weights, activation, margin):
+def check_capacity(found, device, constraint):
     between("capacity", found, 0.0, math.inf)
-    harder = typical.capacity(weights, activation, margin + 0.1 * activation.scale)
+    larger = Margin(constraint.kappa + 0.1 * device.activation.scale)
+    harder = typical.capacity(device, constraint=larger)
     assert harder <= found * (1.0 + 1e-9), "a larger margin has the larger capacity"
 
 
-def check_largest(kappa, alpha, weights, activation):
+def check_largest(kappa, device, alpha):
     """The capacity at the largest margin is the load."""
     assert not math.isnan(kappa)
     if math.isfinite(kappa):
-        between("load there", typical.capacity(weights, activation, kappa) / alpha, 0.999, 1.001)
+        capacity = typical.capacity(device, constraint=Margin(kappa))
+        between("load there", capacity / alpha, 0.999, 1.001)
 
 
-LOSS = st.builds(
-    CrossEntropy, st.one_of(st.just(math.inf), powers(1e-3, 1e6)), powers(1e-6, 1e8)
-).map(lambda constraint: {"constraint": constraint})
-GIBBS = st.builds(lambda one, other: one | other, model(), LOSS).map(
-    lambda d: {name: d[name] for name in ("weights", "activation", "constraint")}
-)
+LOSS = st.builds(CrossEntropy, st.one_of(st.just(math.inf), powers(1e-3, 1e6)), powers(1e-6, 1e8))
+GIBBS = st.fixed_dictionaries({"device": DEVICES, "constraint": LOSS})
 TYPICAL = [
-    Target(typical.solve, arguments(model(margin="constraint"), alpha=LOADS), check_typical),
+    Target(typical.solve, arguments(model(), alpha=LOADS), check_typical),
     Target(typical.solve, arguments(GIBBS, alpha=LOADS), check_gibbs),
     Target(
         two_loads,
-        arguments(model(high=4.0, margin="constraint"), alpha=LOADS, step=powers(1e-3, 1.0)),
+        arguments(model(high=4.0), alpha=LOADS, step=powers(1e-3, 1.0)),
         check_falls,
         (typical.solve,),
     ),
     Target(typical.capacity, model(high=5.0), check_capacity),
     Target(
         typical.max_margin,
-        st.fixed_dictionaries({"alpha": LOADS, "weights": WEIGHTS, "activation": ACTIVATIONS}),
+        st.fixed_dictionaries({"device": DEVICES, "alpha": LOADS}),
         check_largest,
     ),
     Target(
-        finite_committee.solve,
-        st.fixed_dictionaries({"alpha": edges(0.0, 3.9)}),
-        lambda point, alpha: settled(point),
+        typical.solve,
+        st.fixed_dictionaries({"device": st.just(TreeCommittee(3)), "alpha": edges(0.0, 3.9)}),
+        lambda point, **_: settled(point),
     ),
 ]
 
@@ -132,12 +128,12 @@ TYPICAL = [
 
 @st.composite
 def around(draw):
-    """Return axes with the margins of the reference and of those around it."""
-    axes = draw(model(high=3.0, margin="reference"))
-    return axes | {"margin": draw(units_of(axes["activation"], -2.0, 3.0))}
+    """Return a device with the margins of the reference and of those around it."""
+    drawn = draw(model(high=3.0))
+    return drawn | {"reference": draw(margins(drawn["device"], -2.0, 3.0))}
 
 
-def check_around(point, distance, alpha, **axes):
+def check_around(point, **_):
     settled(point)
     between("local entropy", point.local_entropy, -math.inf, point.bound + ROUNDING)
     between("p", point.p, -1e-9, 1.0)
@@ -152,10 +148,10 @@ def check_curve(curve, **_):
     assert np.all(curve.reason[~good] != "")
 
 
-def curve_and_points(distance, **axes):
+def curve_and_points(distance, **model):
     """Return the local entropy at distances asked for together, and one by one."""
-    return franz_parisi.local_entropy(distance, **axes), [
-        franz_parisi.local_entropy(one, **axes) for one in distance
+    return franz_parisi.local_entropy(distance=distance, **model), [
+        franz_parisi.local_entropy(distance=one, **model) for one in distance
     ]
 
 
@@ -164,7 +160,7 @@ def check_same(found, **_):
     np.testing.assert_allclose(together, alone, rtol=1e-7, atol=1e-9)
 
 
-def check_group(point, overlap, alpha, **axes):
+def check_group(point, overlap, **_):
     settled(point)
     between("local entropy", point.local_entropy, -math.inf, ROUNDING + 1e-15 / (1.0 - overlap))
     between("q0", point.q0, -1e-12, overlap + 1e-12)
@@ -194,7 +190,7 @@ DENSE = [
     ),
     Target(
         stabilities.cumulative,
-        arguments(model(margin="constraint"), stability=st.floats(-2.0, 6.0), alpha=LOADS),
+        arguments(model(), stability=st.floats(-2.0, 6.0), alpha=LOADS),
         lambda share, **_: between("share", share, 0.0, 1.0 + 1e-9),
     ),
 ]
@@ -211,41 +207,39 @@ def check_student(point, **_):
     between("generalisation error", point.generalisation_error, 0.0, 0.5)
 
 
-def check_beta(beta, alpha, gamma, activation):
+def check_beta(beta, device, alpha, gamma):
     """At this temperature the entropy is zero."""
     between("beta", beta, 0.0, math.inf)
     if math.isfinite(beta) and beta < 1e300:
-        at = typical.solve(alpha, activation=activation, constraint=CrossEntropy(gamma, beta))
+        at = typical.solve(device, alpha, CrossEntropy(gamma, beta))
         between("entropy there", at.entropy, -1e-4, 1e-4)
 
 
-@st.composite
-def taught(draw):
-    """Return an activation and a margin of teacher and student."""
-    activation = draw(ACTIVATIONS)
-    return {
-        "activation": activation,
-        "constraint": Margin(draw(units_of(activation, -2.0, 12.0))),
-    }
+def of_perceptron(**drawn):
+    """Return the arguments of a question that is solved for the binary perceptron alone."""
+    return st.fixed_dictionaries({"device": st.just(Perceptron()), **drawn})
 
 
+SHARPNESS = powers(1e-3, 1e6)
 TAUGHT = [
-    Target(teacher_student.solve, arguments(taught(), alpha=LOADS), check_student),
+    Target(
+        teacher_student.solve,
+        arguments(model(high=12.0, drawn=BINARY_DEVICES), alpha=LOADS),
+        check_student,
+    ),
     Target(
         margin_students.solve,
-        st.fixed_dictionaries({"alpha": edges(0.1, 1.2), "margin": edges(0.0, 1.0)}),
+        of_perceptron(alpha=edges(0.1, 1.2), constraint=edges(0.0, 1.0).map(Margin)),
         lambda point, **_: settled(point),
     ),
     Target(
         cross_entropy.zero_entropy_beta,
-        st.fixed_dictionaries(
-            {"alpha": LOADS, "gamma": powers(1e-3, 1e6), "activation": ACTIVATIONS}
-        ),
+        st.fixed_dictionaries({"device": BINARY_DEVICES, "alpha": LOADS, "gamma": SHARPNESS}),
         check_beta,
     ),
     Target(
         cross_entropy.zero_temperature,
-        st.fixed_dictionaries({"alpha": LOADS, "gamma": powers(1e-3, 1e6)}),
+        of_perceptron(alpha=LOADS, gamma=SHARPNESS),
         lambda point, **_: settled(point),
     ),
 ]

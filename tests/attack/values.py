@@ -7,10 +7,18 @@ import math
 from hypothesis import strategies as st
 
 from wfmlib import patterns
-from wfmlib.theory import Binary, Perceptron, ReLU, Sign, Spherical
+from wfmlib.models import (
+    Binary,
+    Committee,
+    Margin,
+    Perceptron,
+    ReLU,
+    Sign,
+    Spherical,
+    TreeCommittee,
+)
 
-WEIGHTS = st.sampled_from([Binary(), Spherical()])
-ACTIVATIONS = st.sampled_from([Perceptron(), Sign(), ReLU()])
+WEIGHTS = (Binary(), Spherical())
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -31,10 +39,17 @@ def edges(low, high):
     )
 
 
-def units_of(activation, low, high):
+def devices(weights=WEIGHTS):
+    """Return devices of theory: a perceptron, committees of many sign units or rectifiers."""
+    many = (TreeCommittee(math.inf, unit, w) for w in weights for unit in (Sign(), ReLU()))
+    return st.sampled_from([*map(Perceptron, weights), *many])
+
+
+def margins(device, low, high):
     """Return margins from `low` to `high` standard deviations of a preactivation, often zero."""
     usual = st.one_of(st.just(0.0), st.floats(max(low, -0.5), min(high, 1.5)))
-    return st.one_of(usual, edges(low, high)).map(lambda kappa: kappa * activation.scale)
+    drawn = st.one_of(usual, edges(low, high))
+    return drawn.map(lambda kappa: Margin(kappa * device.activation.scale))
 
 
 LOADS = st.one_of(st.floats(1e-3, 4.0), powers(1e-7, 100.0))
@@ -45,15 +60,21 @@ DISTANCES = st.one_of(powers(1e-12, 0.5), edges(1e-3, 0.5))
 REPLICAS = st.one_of(st.just(math.inf), st.integers(1, 10).map(float), powers(1.0, 1e5))
 
 
+def machines(weights):
+    """Return devices of finite size: a perceptron, and three sign units wired either way."""
+    committees = TreeCommittee(3, weights=weights), Committee(3, weights=weights)
+    return [Perceptron(weights), *committees]
+
+
 @st.composite
-def instances(draw, most_patterns=30, most_weights=31, units=(1,)):
-    """Return patterns, labels, the number of units and whether they see disjoint inputs.
+def instances(draw, devices, most_patterns=30, most_weights=31):
+    """Return one of the devices, patterns and labels.
 
     The weights of a unit are odd in number, so that none of them can tie.
     """
-    K = draw(st.sampled_from(units))
-    tree = draw(st.booleans())
-    M = 2 * draw(st.integers(0, (most_weights // K - 1) // 2)) + 1
+    device = draw(st.sampled_from(devices))
+    M = 2 * draw(st.integers(0, (most_weights // device.units - 1) // 2)) + 1
     P = draw(st.integers(1, most_patterns))
-    xi, sigma = patterns.random(P, K * M if tree else M, seed=draw(SEEDS))
-    return {"xi": xi, "sigma": sigma, "units": K, "tree": tree}
+    N = M * device.units if device.tree else M
+    xi, sigma = patterns.random(P, N, rng=draw(SEEDS))
+    return {"device": device, "xi": xi, "sigma": sigma}
