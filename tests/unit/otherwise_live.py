@@ -43,8 +43,8 @@ def steps(*values):
 def contradicting(drawn):
     """Return patterns of which the last contradicts the first."""
 
-    def random(P, N, seed):
-        xi, sigma = drawn(P, N, seed)
+    def random(P, N, *, rng):
+        xi, sigma = drawn(P, N, rng=rng)
         return np.concatenate([xi[:-1], xi[:1]]), np.concatenate([sigma[:-1], -sigma[:1]])
 
     return random
@@ -52,7 +52,7 @@ def contradicting(drawn):
 
 def without_labels(count):
     """Return a count that forgets the labels."""
-    return lambda xi, sigma, **options: count(xi, np.ones_like(sigma), **options)
+    return lambda device, xi, sigma, **options: count(device, xi, np.ones_like(sigma), **options)
 
 
 def limits(gap, many):
@@ -71,7 +71,8 @@ class Wrap:
         self.around = around
 
 
-FOCUSED = always((np.ones((2, 2)), np.ones(2), np.ones((3, 67)), True))
+SOLUTION = SimpleNamespace(weights=np.ones((3, 67)), converged=True)
+FOCUSED = always((np.ones((2, 2)), np.ones(2), SOLUTION))
 
 ROWS = {
     # chapter 1
@@ -86,7 +87,7 @@ ROWS = {
     "replica_symmetry_stable": {"_solve": point(replicon=1.1)},
     "max_margin_half_load": {"typical.max_margin": always(0.43)},
     "entropy_decreases_with_margin": {"_solve": point(entropy=0.1)},
-    "max_margin_decreases_with_load": {"typical.max_margin": lambda load, **_: load},
+    "max_margin_decreases_with_load": {"typical.max_margin": lambda _, load: load},
     "max_margin_vanishes_at_capacity": {"typical.max_margin": always(0.1)},
     "robust_within_radius": {"math": mathematics(floor=lambda x: int(x) + 1)},
     "distance_decreases_with_margin": {"_solve": point(distance=0.3)},
@@ -98,7 +99,7 @@ ROWS = {
     "frozen_1rsb": {
         "typical.solve_1rsb": point(complexity=0.1),
         "franz_parisi.gap": always((0.0, 0.01)),
-        "franz_parisi.local_entropy": lambda d, _: 1e-4 + 0.0 * d,
+        "franz_parisi.local_entropy": lambda device, load, d: 1e-4 + 0.0 * d,
     },
     "more_local_minima": {"_minima": always((100, 10))},
     # chapter 2
@@ -136,14 +137,14 @@ ROWS = {
     },
     "dense_threshold": {"large_deviation.dense_threshold": always(0.7)},
     "dense_threshold_zero_complexity": {"large_deviation.dense_threshold": always(0.7)},
-    "sign_committee_k3_instability": {"finite_committee.instability": always(1.76)},
-    "sign_committee_k3_capacity": {"finite_committee.rsb_capacity": always(3.02)},
+    "sign_committee_k3_instability": {"typical.instability": always(1.76)},
+    "sign_committee_k3_capacity": {"typical.capacity": always(3.02)},
     "wide_minima_three_units": {
-        "finite_committee.instability": always(1.7),
-        "SignCommittee.limit_averages": point(term=-1.0, force=0.5),
+        "typical.instability": always(1.7),
+        "axes.energetic": point(limit_averages=point(term=-1.0, force=0.5)),
     },
     "wide_minima_many_units": {
-        "large_deviation.local_entropy": lambda q1, *_, **__: np.full(len(q1), -0.1)
+        "large_deviation.local_entropy": lambda *given: np.full(len(given[-1]), -0.1)
     },
     "energetic_term_is_log_fraction": {"large_deviation.solve": limits(-0.05, -0.1)},
     "relu_denser_near_one": {"_both": always([-0.2, -0.1])},
@@ -159,7 +160,7 @@ ROWS = {
     "parity_log_ratio_few_units": {"math": mathematics(asin=always(0.0))},
     "parity_log_ratio_many_units": {"_pairs": always([0.5])},
     "parity_never_flat": {"typical.max_margin": always(1e-3)},
-    "flat_with_votes_only": {"_log_fraction": always(-1.0)},
+    "flat_with_votes_only": {"large_deviation.solve": point(local_entropy=-0.35)},
     "parity_pieces": {"_regions": always((0, 100, 5, 0.5))},
     # chapter 5
     "sign_committee_binary_capacity": {"typical.capacity": always(0.9)},
@@ -177,10 +178,10 @@ ROWS = {
     "sign_committee_spherical_instability": {"typical.instability": always(2.95)},
     "relu_committee_spherical_instability": {"typical.instability": always(0.615)},
     "relu_committee_1rsb_capacity": {"typical.capacity": always(2.92)},
-    "sign_committee_rs_scaling": {"finite_committee.rs_capacity": lambda K: K**0.4},
+    "sign_committee_rs_scaling": {"typical.capacity": lambda device: device.units**0.4},
     "committee_solutions_isolated": {"franz_parisi.gap": always((0.01, 0.02))},
     "relu_less_isolated_than_sign": {"franz_parisi.gap": always((0.0, 0.1))},
-    "typical_stabilities_peak_at_zero": {"stabilities.density": lambda grid, *_, **__: grid},
+    "typical_stabilities_peak_at_zero": {"stabilities.density": lambda *given: given[-1]},
     # chapter 6
     "largest_distance_half_load": {"franz_parisi.distance_of_maximum": always(0.3)},
     "zero_margin_isolated": {

@@ -20,7 +20,7 @@ SHAPES = pytest.mark.parametrize(
 def make(sizes, P=200, seed=0):
     rng = np.random.default_rng(seed)
     w = [rng.choice([-1, 1], (above, below)) for below, above in pairwise(sizes)]
-    xi, sigma = patterns.random(P, sizes[0], seed)
+    xi, sigma = patterns.random(P, sizes[0], rng=seed)
     if sizes[-1] > 1:
         sigma = rng.integers(sizes[-1], size=P)
     return w, xi, sigma
@@ -187,7 +187,7 @@ def test_the_last_of_127_outputs():
 
 
 def test_packed_signs():
-    xi, _ = patterns.random(700, 70, 1)
+    xi, _ = patterns.random(700, 70, rng=1)
     packed = PackedSigns(xi)
     assert (len(packed), packed.shape) == (700, (700, 70))
     assert packed.words.shape == (2, 128, 8)

@@ -326,8 +326,8 @@ def test_counts_fail_on_other_patterns(monkeypatch):
     """Patterns that contradict each other are never stored; lost labels change the counts."""
     drawn = claim_checks.patterns.random
 
-    def contradicting(P, N, seed):
-        xi, sigma = drawn(P, N, seed)
+    def contradicting(P, N, *, rng):
+        xi, sigma = drawn(P, N, rng=rng)
         return np.concatenate([xi[:-1], xi[:1]]), np.concatenate([sigma[:-1], -sigma[:1]])
 
     monkeypatch.setattr(claim_checks.patterns, "random", contradicting)
@@ -338,7 +338,7 @@ def test_counts_fail_on_other_patterns(monkeypatch):
     monkeypatch.setattr(
         claim_checks.learning,
         "enumerate_solutions",
-        lambda xi, sigma, **options: count(xi, np.ones_like(sigma), **options),
+        lambda device, xi, sigma, **options: count(device, xi, np.ones_like(sigma), **options),
     )
     assert not claim_checks.labels_gauged_away()[0]
 
@@ -449,7 +449,7 @@ def test_reach_of_focusing(store):
 def test_binary_reach(store, monkeypatch):
     checks = sys.modules[claim_checks.dense_threshold_bounds.__module__]
     monkeypatch.setattr(checks, "_clipped", lambda seed: (None, None, None, 1 + seed))
-    monkeypatch.setattr(checks.large_deviation, "dense_threshold", lambda **_: 0.755)
+    monkeypatch.setattr(checks.large_deviation, "dense_threshold", lambda _: 0.755)
     grid = experiments.get("fbp-perceptron-success").scale("paper").grid
     loads = np.array(grid["alpha"])
     shape = (len(grid["N"]), len(loads), 10)
@@ -475,11 +475,11 @@ def test_curves_of_focusing(store, monkeypatch, above, falls, verdicts):
     """Around a made-up theory, which is a straight line."""
     checks = claim_checks.message_passing
 
-    def line(distance, *_, reference=None):
+    def line(device, load, distance, *, reference=None):
         return -0.1 if reference is None else 0.1 + distance
 
     monkeypatch.setattr(checks.franz_parisi, "local_entropy", line)
-    monkeypatch.setattr(checks.typical, "max_margin", lambda _: 0.4)
+    monkeypatch.setattr(checks.typical, "max_margin", lambda *_: 0.4)
     monkeypatch.setattr(checks, "_clipped", lambda seed: (None, None, None, 1 + seed))
     around = {"distance": [0.03], "local_entropy": [0.1]}
     monkeypatch.setattr(checks.landscape, "local_entropy", lambda *_, **__: around)

@@ -10,27 +10,30 @@ import numpy as np
 import pytest
 
 from wfmlib import landscape, learning, patterns
+from wfmlib.models import Perceptron, TreeCommittee
 
 # More patterns than any perceptron, committee or network of these sizes can answer.
-XI, SIGMA = patterns.random(400, 21, 1)
+XI, SIGMA = patterns.random(400, 21, rng=1)
+PERCEPTRON, COMMITTEE = Perceptron(), TreeCommittee(3)
 ENDINGS = {
-    "focusing_bp": {"max_sweeps": 3},
-    "least_action": {"units": 3, "max_epochs": 2},
-    "entropic_least_action": {"units": 3, "max_epochs": 2},
-    "cross_entropy_sgd": {"units": 3, "max_epochs": 2},
-    "binary_sgd": {"units": (3,), "epochs": 2},
-    "simulated_annealing": {"sweeps": 10, "steps": 2},
-    "replicated_annealing": {"sweeps": 10, "steps": 2, "replicas": 3},
+    "focusing_bp": ([PERCEPTRON], {"max_sweeps": 3}),
+    "least_action": ([COMMITTEE], {"max_epochs": 2}),
+    "entropic_least_action": ([COMMITTEE], {"max_epochs": 2}),
+    "cross_entropy_sgd": ([COMMITTEE], {"max_epochs": 2}),
+    "binary_sgd": ([], {"units": (3,), "epochs": 2}),
+    "simulated_annealing": ([PERCEPTRON], {"sweeps": 10, "steps": 2}),
+    "replicated_annealing": ([PERCEPTRON], {"sweeps": 10, "steps": 2, "replicas": 3}),
 }
 MESSAGES = ("belief_propagation", "approximate_message_passing")
 
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_no_solution_is_told(name):
+    device, options = ENDINGS[name]
     with pytest.warns(
         learning.NoSolution, match=f"^{name} ended without a solution.* Try "
     ) as told:
-        found = getattr(learning, name)(XI, SIGMA, **ENDINGS[name])
+        found = getattr(learning, name)(*device, XI, SIGMA, **options)
     assert len(told) == 1
     assert told[0].filename == __file__  # where the caller stands
     first = repr(found).splitlines()[0]
@@ -39,10 +42,10 @@ def test_no_solution_is_told(name):
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages_that_did_not_settle_are_told(name):
-    xi, sigma = patterns.random(60, 101, 1)
+    xi, sigma = patterns.random(60, 101, rng=1)
     told = f"^{name} stopped before its messages settled.* Try "
     with pytest.warns(learning.NotSettled, match=told) as told:
-        found = getattr(learning, name)(xi, sigma, max_sweeps=2)
+        found = getattr(learning, name)(PERCEPTRON, xi, sigma, max_sweeps=2, rng=0)
     assert len(told) == 1
     assert told[0].filename == __file__
     assert found.ending == (
@@ -51,31 +54,32 @@ def test_messages_that_did_not_settle_are_told(name):
 
 
 SETTINGS = ("epochs", "max_epochs", "sweeps", "max_sweeps", "eta", "growth", "replicas", "overlap")
-SETTINGS += ("protocol", "schedule", "beta", "seed", "damping")
+SETTINGS += ("protocol", "schedule", "beta", "rng", "damping")
 
 
 @pytest.mark.parametrize("name", [*ENDINGS, *MESSAGES])
 def test_the_advice_names_arguments_that_there_are(name):
     algorithm = getattr(learning, name)
-    instance = patterns.random(60, 101, 1) if name in MESSAGES else (XI, SIGMA)
+    instance = patterns.random(60, 101, rng=1) if name in MESSAGES else (XI, SIGMA)
+    device, options = ENDINGS.get(name, ([PERCEPTRON], {"max_sweeps": 1}))
     with pytest.warns(UserWarning, match="Try ") as told:
-        algorithm(*instance, **ENDINGS.get(name, {"max_sweeps": 1}))
+        algorithm(*device, *instance, **options)
     advice = re.findall(r"[a-z_]+", str(told[0].message).partition("Try ")[2])
     assert set(advice) & set(SETTINGS) <= set(inspect.signature(algorithm).parameters)
 
 
 def test_an_end_that_is_well_is_silent():
-    xi, sigma = patterns.random(20, 99, 1)
+    xi, sigma = patterns.random(20, 99, rng=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        solved = learning.least_action(xi, sigma, units=3)
-        settled = learning.belief_propagation(xi, sigma)
+        solved = learning.least_action(COMMITTEE, xi, sigma, rng=0)
+        settled = learning.belief_propagation(PERCEPTRON, xi, sigma, rng=0)
     assert repr(solved).startswith("LeastAction: a solution\n")
     assert repr(settled).startswith("BeliefPropagation: messages that settled in ")
 
 
 def test_a_solution_short_of_its_aim_says_so():
-    found = learning.Solution(np.ones(3), 0, False, 7, {"loss": np.ones(7)})
+    found = learning.Solution(PERCEPTRON, np.ones(3), 0, False, 7, {"loss": np.ones(7)})
     assert found.warning is None
     assert repr(found).splitlines() == [
         "Solution: a solution, short of the algorithm's own aim",
@@ -86,18 +90,20 @@ def test_a_solution_short_of_its_aim_says_so():
 
 
 def test_focusing_counts_the_steps_that_did_not_settle():
-    found = learning.focusing_bp(XI, SIGMA, max_sweeps=1, protocol=[0.1, 0.2, 0.3])
+    found = learning.focusing_bp(
+        PERCEPTRON, XI, SIGMA, max_sweeps=1, protocol=[0.1, 0.2, 0.3], rng=0
+    )
     lost = int(np.sum(~found.history["settled"]))
     assert lost > 0
     assert found.ending.endswith(f"(messages did not settle in {lost} of 3 steps)")
 
 
 def test_local_entropy_tells_of_couplings_without_a_number():
-    xi, sigma = patterns.random(40, 101, 1)
+    xi, sigma = patterns.random(40, 101, rng=1)
     told = "^local_entropy stopped before its messages settled at some couplings"
     with pytest.warns(learning.NotSettled, match=told) as told:
         around = landscape.local_entropy(
-            np.ones(101), xi, sigma, couplings=[0.1, 1.0], max_sweeps=1
+            PERCEPTRON.network(np.ones(101)), xi, sigma, couplings=[0.1, 1.0], max_sweeps=1, rng=0
         )
     assert np.sum(~around.converged) == np.sum(np.isnan(around.local_entropy)) > 0
     assert told[0].filename == __file__
@@ -106,7 +112,9 @@ def test_local_entropy_tells_of_couplings_without_a_number():
 def test_python_shows_it_once_for_a_place():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("default")
-        found = [learning.least_action(XI, SIGMA, units=3, max_epochs=n) for n in (1, 2, 3)]
+        found = [
+            learning.least_action(COMMITTEE, XI, SIGMA, max_epochs=n, rng=0) for n in (1, 2, 3)
+        ]
     assert len({one.errors for one in found}) > 1
     assert len(told) == 1
 
@@ -115,4 +123,4 @@ def test_the_algorithms_keep_their_names_and_arguments():
     assert learning.focusing_bp.__name__ == "focusing_bp"
     assert "replicas drawn together" in learning.focusing_bp.__doc__
     with pytest.raises(TypeError, match="unexpected keyword"):
-        learning.focusing_bp(XI, SIGMA, sweeps=3)
+        learning.focusing_bp(PERCEPTRON, XI, SIGMA, sweeps=3)

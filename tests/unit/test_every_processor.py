@@ -20,6 +20,7 @@ import pytest
 from tools import processors
 from wfmlib import landscape, learning, patterns, portable
 from wfmlib.learning.schedules import FAST_IMAGES, SLOW, Schedule
+from wfmlib.models import Committee, TreeCommittee
 
 ROOT = Path(__file__).parents[2]
 # Steep enough that units saturate and patterns fall silent.
@@ -41,40 +42,45 @@ def trained():
     a, b = ([rng.choice([-1, 1], shape) for shape in ((51, 63), (51, 51), (1, 51))] for _ in "ab")
     yield "matching", np.concatenate(landscape.match_layers(a, b), axis=None)
 
-    xi, sigma = patterns.random(200, 165, 1)
-    for tree in (True, False):
-        where = "tree" if tree else "full"
+    xi, sigma = patterns.random(200, 165, rng=1)
+    for where, wired in {"tree": TreeCommittee, "full": Committee}.items():
+        three = wired(3)
         for name, schedule in {"slow": SLOW, "images": FAST_IMAGES, "steep": STEEP}.items():
             yield (
                 f"sgd, {name}, {where}",
                 learning.cross_entropy_sgd(
-                    xi, sigma, units=5, tree=tree, schedule=schedule, max_epochs=200
+                    wired(5), xi, sigma, schedule=schedule, max_epochs=200, rng=0
                 ),
             )
         yield (
             f"least action, {where}",
-            learning.least_action(
-                xi, sigma, units=3, tree=tree, eta=0.02, batch=10, max_epochs=300
-            ),
+            learning.least_action(three, xi, sigma, eta=0.02, batch=10, max_epochs=300, rng=0),
         )
         yield (
             f"entropic least action, {where}",
             learning.entropic_least_action(
-                xi, sigma, units=3, tree=tree, replicas=7, batch=30, max_epochs=100
+                three, xi, sigma, replicas=7, batch=30, max_epochs=100, rng=0
             ),
         )
-    xi, sigma = patterns.random(300, 81, 2)
+    xi, sigma = patterns.random(300, 81, rng=2)
     for momentum in (0.0, 0.9):
         yield (
             f"binary, momentum {momentum}",
             learning.binary_sgd(
-                xi, sigma, units=(41, 41), eta=3.0, momentum=momentum, batch=30, epochs=60
+                xi,
+                sigma,
+                units=(41, 41),
+                eta=3.0,
+                momentum=momentum,
+                batch=30,
+                epochs=60,
+                rng=0,
             ),
         )
     yield (
         "binary, ten classes",
         learning.binary_sgd(
-            xi, np.arange(300) % 10, units=(41,), classes=10, eta=30.0, gamma=3.0, epochs=60
+            xi, np.arange(300) % 10, units=(41,), classes=10, eta=30.0, gamma=3.0, epochs=60, rng=0
         ),
     )
 

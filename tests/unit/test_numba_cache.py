@@ -20,9 +20,9 @@ SWEEPS = """
 import hashlib, sys
 from wfmlib import patterns
 from wfmlib.learning.belief_propagation import prepare
-from wfmlib.theory import Binary, Spherical
+from wfmlib.models import Binary, Perceptron, Spherical
 
-xi, sigma = patterns.random(61, 99, 1)
+xi, sigma = patterns.random(61, 99, rng=1)
 found = {}
 for name in sys.argv[1:]:
     kind, form, strength = name.split()

@@ -48,7 +48,7 @@ def test_long_binary_weights_do_not_overflow_int8():
 
 @given(st.integers(1, 40), st.integers(1, 20), st.integers(0, 2**32))
 def test_on_the_sphere_the_stability_is_the_papers(N, P, seed):
-    xi, sigma = patterns.random(P, N, seed)
+    xi, sigma = patterns.random(P, N, rng=seed)
     w = np.random.default_rng(seed).standard_normal(N)
     w *= np.sqrt(N) / np.linalg.norm(w)
     expected = [s * sum(x * w) / np.sqrt(N) for x, s in zip(xi, sigma, strict=True)]
@@ -60,7 +60,7 @@ def test_on_the_sphere_the_stability_is_the_papers(N, P, seed):
 
 @given(st.integers(1, 40), st.integers(1, 20), st.integers(0, 2**32), st.booleans())
 def test_output_errors_and_stabilities_agree(N, P, seed, binary):
-    xi, sigma = patterns.random(P, N, seed)
+    xi, sigma = patterns.random(P, N, rng=seed)
     rng = np.random.default_rng(seed)
     net = Perceptron(rng.choice([-1, 1], N) if binary else rng.standard_normal(N))
     wrong = np.count_nonzero(net.output(xi) != sigma)
@@ -81,8 +81,8 @@ def test_the_length_of_the_weights_does_not_matter(scale):
 
 
 def test_binary_stabilities_are_integers_over_sqrt_n():
-    xi, sigma = patterns.random(50, 25, 1)
-    net = Perceptron(patterns.random(1, 25, 2)[0][0])
+    xi, sigma = patterns.random(50, 25, rng=1)
+    net = Perceptron(patterns.random(1, 25, rng=2)[0][0])
     steps = 5 * net.stabilities(xi, sigma)
     np.testing.assert_allclose(steps, np.round(steps), rtol=0, atol=1e-14)
     assert np.all(np.round(steps) % 2 == 1)

@@ -12,7 +12,7 @@ TREE = pytest.mark.parametrize("tree", [True, False])
 
 
 def make(K, n, P, tree, seed=0):
-    xi, sigma = patterns.random(P, K * n if tree else n, seed)
+    xi, sigma = patterns.random(P, K * n if tree else n, rng=seed)
     w = np.random.default_rng(seed).choice([-1, 1], (K, n))
     return xi, sigma, w
 

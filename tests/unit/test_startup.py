@@ -1,4 +1,4 @@
-"""A first line that does not wait: what `from wfmlib import theory` loads and compiles."""
+"""A first line that does not wait: what devices and theory load and compile when imported."""
 
 import pickle
 import subprocess
@@ -13,7 +13,7 @@ from wfmlib import gaussian
 LATER = ["joblib", "matplotlib", "pandas", "pooch", "scipy.optimize", "scipy.special", "xarray"]
 CODE = f"""
 import sys
-from wfmlib import theory
+from wfmlib import Perceptron, theory
 loaded = [name for name in {LATER} if name in sys.modules]
 assert not loaded, loaded
 from wfmlib._universal import Universal
@@ -21,7 +21,7 @@ modules = [module for name, module in sys.modules.items() if name.startswith("wf
 lazy = [one for module in modules for one in vars(module).values() if isinstance(one, Universal)]
 compiled = [one.__name__ for one in lazy if "compiled" in vars(one)]
 assert lazy and not compiled, compiled
-assert 0.0 < theory.typical.solve(0.3).q < 1.0
+assert 0.0 < theory.typical.solve(Perceptron(), 0.3).q < 1.0
 """
 
 

@@ -6,32 +6,35 @@ import numpy as np
 import pytest
 
 from wfmlib import solvers
-from wfmlib.theory import Spherical, franz_parisi, large_deviation, typical
+from wfmlib.models import Margin, Perceptron, Spherical, TreeCommittee
+from wfmlib.theory import franz_parisi, large_deviation, typical
+
+PERCEPTRON, COMMITTEE = Perceptron(), TreeCommittee(np.inf)
 
 
 def test_loads_that_have_no_saddle_point_or_cannot_be_are_told_apart():
-    curve = typical.curve([0.5, -1.0, 3.0, 1.0], weights=Spherical())
+    curve = typical.curve(Perceptron(Spherical()), [0.5, -1.0, 3.0, 1.0])
     assert curve.converged.tolist() == [True, False, False, True]
     np.testing.assert_array_equal(np.isnan(curve.q), ~curve.converged)
     assert curve.reason[1] == "alpha must be finite and >= 0, got -1.0"
     assert curve.reason[2].startswith("above capacity: alpha must be below 2")
     assert curve.reason[0] == curve.reason[3] == ""
-    alone = typical.solve(1.0, weights=Spherical())
+    alone = typical.solve(Perceptron(Spherical()), 1.0)
     assert curve.q[3] == alone.q
     assert curve.replicon[3] == alone.replicon
 
 
 def test_margins_out_of_range_are_points_without_an_answer():
-    curve = typical.curve(0.5, [[0.0], [-3.0]])
-    assert curve.reason.shape == (2, 1)
-    assert curve.converged.tolist() == [[True], [False]]
-    assert "margin" in curve.reason[1, 0]
+    curve = typical.curve(PERCEPTRON, 0.5, [Margin(0.0), Margin(-3.0)])
+    assert curve.converged.tolist() == [True, False]
+    assert "margin" in curve.reason[1]
 
 
 def test_distances_out_of_range_are_points_without_an_answer():
-    curve = franz_parisi.curve([0.0, 0.3, 0.7, np.nan, -0.1], 0.5)
+    curve = franz_parisi.curve(PERCEPTRON, 0.5, [0.0, 0.3, 0.7, np.nan, -0.1])
     assert curve.converged.tolist() == [True, True, False, False, False]
-    assert curve.local_entropy[1] == franz_parisi.curve([0.3], 0.5).local_entropy[0]
+    alone = franz_parisi.curve(PERCEPTRON, 0.5, [0.3])
+    assert curve.local_entropy[1] == alone.local_entropy[0]
     np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
     np.testing.assert_array_equal(np.isnan(curve.bound), ~curve.converged)
     assert "from 0 to 0.5 (half of the weights differ), got 0.7" in curve.reason[2]
@@ -39,7 +42,7 @@ def test_distances_out_of_range_are_points_without_an_answer():
 
 
 def test_overlaps_out_of_range_are_points_without_an_answer():
-    curve = large_deviation.curve([0.5, 1.0, 0.8], 1.0, replicas=20)
+    curve = large_deviation.curve(COMMITTEE, 1.0, [0.5, 1.0, 0.8], replicas=20)
     assert curve.converged.tolist() == [True, False, True]
     assert curve.overlap.tolist() == [0.5, 1.0, 0.8]
     np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
@@ -48,17 +51,17 @@ def test_overlaps_out_of_range_are_points_without_an_answer():
 
 def test_the_warning_of_an_array_says_why():
     with pytest.warns(RuntimeWarning, match="at 1 of 2 overlaps, .* overlap must be finite"):
-        large_deviation.local_entropy([0.5, 1.0], 1.0, replicas=20)
+        large_deviation.local_entropy(COMMITTEE, 1.0, [0.5, 1.0], replicas=20)
     with pytest.warns(RuntimeWarning, match="at 1 of 2 distances, .* from 0 to 0.5"):
-        franz_parisi.local_entropy([0.3, 0.7], 0.5)
+        franz_parisi.local_entropy(PERCEPTRON, 0.5, [0.3, 0.7])
 
 
 @pytest.mark.parametrize(
     "sweep",
     [
-        lambda: typical.curve([-1.0, -2.0]),
-        lambda: franz_parisi.curve([0.7, 0.8], 0.5),
-        lambda: large_deviation.curve([1.0, 2.0], 1.0),
+        lambda: typical.curve(PERCEPTRON, [-1.0, -2.0]),
+        lambda: franz_parisi.curve(PERCEPTRON, 0.5, [0.7, 0.8]),
+        lambda: large_deviation.curve(COMMITTEE, 1.0, [1.0, 2.0]),
     ],
 )
 def test_a_sweep_that_is_out_of_range_throughout_is_refused(sweep):
@@ -69,9 +72,9 @@ def test_a_sweep_that_is_out_of_range_throughout_is_refused(sweep):
 @pytest.mark.parametrize(
     "sweep",
     [
-        lambda **bar: typical.curve([0.1, 0.2], **bar),
-        lambda **bar: franz_parisi.curve([0.3, 0.4], 0.5, **bar),
-        lambda **bar: large_deviation.curve([0.5, 0.8], 1.0, replicas=20, **bar),
+        lambda **bar: typical.curve(PERCEPTRON, [0.1, 0.2], **bar),
+        lambda **bar: franz_parisi.curve(PERCEPTRON, 0.5, [0.3, 0.4], **bar),
+        lambda **bar: large_deviation.curve(COMMITTEE, 1.0, [0.5, 0.8], replicas=20, **bar),
     ],
 )
 def test_a_sweep_shows_a_bar_where_it_is_asked_to(sweep, monkeypatch, capsys):

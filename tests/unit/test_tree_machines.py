@@ -81,7 +81,7 @@ def networks(draw, machine=None):
     seed = draw(st.integers(0, 2**32))
     rng = np.random.default_rng(seed)
     w = rng.choice([-1, 1], (K, n)) if draw(st.booleans()) else rng.standard_normal((K, n))
-    return machine, w, *patterns.random(P, K * n, seed)
+    return machine, w, *patterns.random(P, K * n, rng=seed)
 
 
 @given(networks())
@@ -204,7 +204,7 @@ def fully_connected(draw):
     seed = draw(st.integers(0, 2**32))
     rng = np.random.default_rng(seed)
     w = rng.choice([-1, 1], (K, N)) if draw(st.booleans()) else rng.standard_normal((K, N))
-    return w, *patterns.random(P, N, seed)
+    return w, *patterns.random(P, N, rng=seed)
 
 
 @given(fully_connected())

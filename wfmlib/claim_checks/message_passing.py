@@ -402,7 +402,8 @@ def _clipped_rule(xi, sigma, seed, epochs=1000):
 @cache
 def _clipped(seed):
     xi, sigma = patterns.random(251, 501, rng=seed)
-    return xi, sigma, *_clipped_rule(xi, sigma, seed)
+    weights, epochs = _clipped_rule(xi, sigma, seed)
+    return xi, sigma, PERCEPTRON.network(weights), epochs
 
 
 def binary_algorithms_succeed():
@@ -432,8 +433,7 @@ def algorithms_find_dense():
     where, lowest = float(np.mean(distance[:, at])), float(np.min(entropy[:, at]))
     rows = [(where, lowest, "focusing")]
     for seed in range(4):
-        xi, sigma, weights, _ = _clipped(seed)
-        net = PERCEPTRON.network(weights)
+        xi, sigma, net, _ = _clipped(seed)
         near = landscape.local_entropy(net, xi, sigma, couplings=(1.2,), rng=0)
         rows.append((float(near["distance"][0]), float(near["local_entropy"][0]), "the rule"))
     typical_ones = [franz_parisi.local_entropy(PERCEPTRON, load, d) for d, _, _ in rows]
