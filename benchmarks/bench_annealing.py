@@ -22,7 +22,7 @@ BETAS = {"errors": (0.5, 1.0, 2.0, 4.0, 8.0), "cross-entropy": (1.0, 10.0, 50.0)
 def prepared(machine, loss, beta, replicas=1):
     """Return a model, its state after some sweeps at this temperature, and a generator."""
     case = MACHINES[machine]
-    xi, sigma = patterns.random(round(case["alpha"] * case["N"]), case["N"], seed=1)
+    xi, sigma = patterns.random(round(case["alpha"] * case["N"]), case["N"], rng=1)
     model = Model(xi, sigma, case["units"], True, case["activation"], loss, 1.0)
     rng = np.random.default_rng(1)
     state = model.state(rng.choice(np.array([-1, 1], np.int8), (replicas, *model.shape)))
@@ -72,7 +72,7 @@ def test_replicas(benchmark, machine, beta, kernel):
 @pytest.mark.parametrize("machine", ["perceptron N=1001", "sign tree K=33"])
 def test_recomputed(benchmark, machine):
     case = MACHINES[machine]
-    xi, sigma = patterns.random(round(case["alpha"] * case["N"]), case["N"], seed=1)
+    xi, sigma = patterns.random(round(case["alpha"] * case["N"]), case["N"], rng=1)
     xi = xi.astype(np.float32)
     w = np.random.default_rng(1).choice(
         np.array([-1, 1], np.int8), (case["units"], case["N"] // case["units"])

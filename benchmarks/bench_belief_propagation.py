@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from wfmlib import learning, patterns
 from wfmlib.learning.belief_propagation import prepare
+from wfmlib.models import Binary, Perceptron, Spherical
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Binary, Spherical
 
 N, P = 1001, 601
 PEER_EDGE = {"exact": 20.7, "expanded": 7.0}  # ns per edge and sweep, binary weights
@@ -68,7 +68,7 @@ def arithmetic_speed(size=600):
 
 def messages(weights, form, units=1, rows=P, columns=N):
     """Return messages in the middle of a run: after five sweeps, the kernels compiled."""
-    xi, sigma = patterns.random(rows, columns, 1)
+    xi, sigma = patterns.random(rows, columns, rng=1)
     engine = prepare(xi, sigma, units, True, KINDS[weights], form, "exact", None, 1)
     for _ in range(5):
         engine.sweep(damping=0.5, in_place=True)
@@ -166,12 +166,11 @@ def test_sweep_against_size(benchmark, tell, columns, form):
 
 def solve(load, seed, protocol="default"):
     """Solve one random instance; return whether it is solved, and the processor's seconds."""
-    xi, sigma = patterns.random(round(load * N), N, seed)
+    xi, sigma = patterns.random(round(load * N), N, rng=seed)
+    options = {"form": "expanded", "stop_at_solution": True} | PROTOCOLS[protocol]
     began = time.thread_time()
     try:
-        found = learning.focusing_bp(
-            xi, sigma, form="expanded", stop_at_solution=True, seed=seed, **PROTOCOLS[protocol]
-        )
+        found = learning.focusing_bp(Perceptron(), xi, sigma, rng=seed, **options)
     except NotConverged:
         return False, time.thread_time() - began
     return found.converged, time.thread_time() - began

@@ -45,7 +45,7 @@ def instance(network):
     sizes = SIZES[network]
     rng = np.random.default_rng(2)
     net = BinaryMLP([rng.choice([-1, 1], (above, below)) for below, above in pairwise(sizes)])
-    xi, sigma = patterns.random(P, sizes[0], 1)
+    xi, sigma = patterns.random(P, sizes[0], rng=1)
     if sizes[-1] > 1:
         sigma = rng.integers(sizes[-1], size=P).astype(np.int8)
     return net, xi, sigma
@@ -141,7 +141,7 @@ def test_prepare(benchmark, tell, network):
 @pytest.mark.parametrize("network", ["783-101-101-10", "783-501-501-1"])
 def test_profile(benchmark, tell, network):
     net, xi, sigma = instance(network)
-    options = {"distances": [0.01, 0.1, 0.3], "seed": 1, "samples": 20}
+    options = {"distances": [0.01, 0.1, 0.3], "rng": 1, "samples": 20}
     benchmark.pedantic(error_profile, (net, xi, sigma), options, rounds=3, warmup_rounds=1)
     if benchmark.stats:
         tell(network, ms_per_copy=benchmark.stats["min"] / 60 * 1e3)

@@ -48,7 +48,7 @@ def torch():
 def instance(network):
     """Return patterns, labels, and a descent in its first state."""
     sizes = SIZES[network]
-    xi, sigma = patterns.random(P, sizes[0], 1)
+    xi, sigma = patterns.random(P, sizes[0], rng=1)
     if sizes[-1] > 1:
         sigma = np.random.default_rng(1).integers(sizes[-1], size=P).astype(np.int8)
     return xi, sigma, Descent(sizes, 1.0, None, np.random.default_rng(2))

@@ -13,29 +13,22 @@ import pytest
 from scipy import optimize
 
 from tests import naive_cross_entropy as naive
-from wfmlib.theory import (
-    Binary,
-    CrossEntropy,
-    Perceptron,
-    ReLU,
-    cross_entropy,
-    franz_parisi,
-    typical,
-)
+from wfmlib.models import Binary, CrossEntropy, Perceptron, ReLU, TreeCommittee
+from wfmlib.theory import cross_entropy, franz_parisi, typical
 
 CASES = {
     "perceptron": (Perceptron(), CrossEntropy(1.0, 5.0)),
     "perceptron-cold": (Perceptron(), CrossEntropy(5.0, 1e4)),
     "perceptron-sharp": (Perceptron(), CrossEntropy(math.inf, 5.0)),
-    "relu": (ReLU(), CrossEntropy(1.0, 5.0)),
+    "relu": (TreeCommittee(math.inf, ReLU(), Binary()), CrossEntropy(1.0, 5.0)),
 }
 DISTANCES = np.geomspace(5e-3, 0.3, 40)
 
 
 @pytest.mark.parametrize("case", CASES)
 def bench_point(benchmark, case):
-    unit, constraint = CASES[case]
-    point = benchmark(typical.solve, 0.4, Binary(), unit, constraint)
+    device, constraint = CASES[case]
+    point = benchmark(typical.solve, device, 0.4, constraint)
     assert point.report.converged
 
 
@@ -51,7 +44,7 @@ def bench_point_by_the_literal_formula(benchmark):
     found = benchmark.pedantic(
         lambda: optimize.root(gradient, (0.3, 0.5), tol=1e-10), rounds=1, iterations=1
     )
-    point = typical.solve(alpha, constraint=constraint)
+    point = typical.solve(Perceptron(), alpha, constraint)
     assert literal.free_entropy(*found.x) == pytest.approx(point.free_entropy, abs=1e-8)
 
 
@@ -59,18 +52,18 @@ def bench_point_by_the_literal_formula(benchmark):
 @pytest.mark.parametrize("line", ["zero_entropy_beta", "instability_beta"])
 def bench_line(benchmark, line, gamma):
     function = getattr(cross_entropy, line)
-    beta = benchmark.pedantic(function, args=(0.4, gamma), rounds=3, iterations=1)
+    beta = benchmark.pedantic(function, args=(Perceptron(), 0.4, gamma), rounds=3, iterations=1)
     assert math.isfinite(beta)
 
 
 @pytest.mark.parametrize("case", CASES)
 def bench_curve_of_forty_points(benchmark, case):
     """Divide by 40 for one point."""
-    unit, reference = CASES[case]
+    device, reference = CASES[case]
     curve = benchmark.pedantic(
         franz_parisi.curve,
-        args=(DISTANCES, 0.4),
-        kwargs={"activation": unit, "reference": reference},
+        args=(device, 0.4, DISTANCES),
+        kwargs={"reference": reference},
         rounds=1,
         iterations=1,
         warmup_rounds=1,

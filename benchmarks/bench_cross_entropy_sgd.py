@@ -21,6 +21,7 @@ from wfmlib import learning, patterns
 from wfmlib.learning import schedules
 from wfmlib.learning.cross_entropy_sgd import _Descent, cross_entropy_sgd
 from wfmlib.learning.soft_committee import descend
+from wfmlib.models import TreeCommittee
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -41,7 +42,7 @@ def torch():
 def instance(machine):
     """Return patterns times labels, shape (P, K or 1, M), and first weights."""
     P, N = SIZES[machine]
-    xi, sigma = patterns.random(P, N, 1)
+    xi, sigma = patterns.random(P, N, rng=1)
     parts = UNITS if machine == "tree" else 1
     w = np.random.default_rng(1).normal(size=(UNITS, N // parts))
     x = (xi * sigma[:, None]).reshape(P, parts, N // parts)
@@ -194,8 +195,8 @@ def test_fast(benchmark, tell):
     def run():
         found = []
         for seed in range(5):
-            xi, sigma = patterns.random(*SIZES["tree"], seed)
-            found.append(cross_entropy_sgd(xi, sigma, units=UNITS, seed=seed))
+            xi, sigma = patterns.random(*SIZES["tree"], rng=seed)
+            found.append(cross_entropy_sgd(TreeCommittee(UNITS), xi, sigma, rng=seed))
         return found
 
     found = benchmark.pedantic(run, rounds=1)

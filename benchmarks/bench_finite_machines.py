@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from wfmlib.theory import Parity, SignCommittee, finite_committee
+from wfmlib.models import TreeCommittee
+from wfmlib.theory import typical
+from wfmlib.theory.finite_machines import Parity, SignCommittee
 
 
 @pytest.mark.parametrize("overlap", [0.7, 0.9, 0.98])
@@ -52,5 +54,5 @@ def bench_parity(benchmark, units, replicas):
 
 
 def bench_symmetric_state(benchmark):
-    state = benchmark.pedantic(finite_committee.solve, args=(1.5,), rounds=3)
+    state = benchmark.pedantic(typical.solve, args=(TreeCommittee(3), 1.5), rounds=3)
     assert state.replicon < 1.0

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from tests import naive_franz_parisi as naive
-from wfmlib.theory import Binary, Margin, Perceptron, ReLU, Sign, Spherical, franz_parisi
+from wfmlib.models import Binary, Margin, Perceptron, ReLU, TreeCommittee
+from wfmlib.theory import franz_parisi
 
 CASES = {
-    "binary-perceptron": (Binary(), Perceptron(), 0.5),
-    "binary-sign": (Binary(), Sign(), 0.5),
-    "binary-relu": (Binary(), ReLU(), 0.5),
-    "spherical-relu": (Spherical(), ReLU(), 1.0),
+    "binary-perceptron": (Perceptron(), 0.5),
+    "binary-sign": (TreeCommittee(np.inf, weights=Binary()), 0.5),
+    "binary-relu": (TreeCommittee(np.inf, ReLU(), Binary()), 0.5),
+    "spherical-relu": (TreeCommittee(np.inf, ReLU()), 1.0),
 }
 DISTANCES = np.geomspace(1e-3, 0.3, 40)
 
@@ -24,19 +25,17 @@ DISTANCES = np.geomspace(1e-3, 0.3, 40)
 @pytest.mark.parametrize("case", CASES)
 def bench_curve_of_forty_points(benchmark, case):
     """Divide by 40 for one point."""
-    weights, activation, load = CASES[case]
-    axes = {"weights": weights, "activation": activation, "reference": Margin(0.05)}
-    curve = benchmark(franz_parisi.curve, DISTANCES, load, **axes)
+    curve = benchmark(franz_parisi.curve, *CASES[case], DISTANCES, reference=Margin(0.05))
     assert curve.converged.all()
 
 
 def bench_point_from_nothing(benchmark):
-    point = benchmark(franz_parisi.solve, 0.1, 0.5, reference=Margin(0.1))
+    point = benchmark(franz_parisi.solve, Perceptron(), 0.5, 0.1, reference=Margin(0.1))
     assert point.report.converged
 
 
 def bench_point_by_the_literal_formula(benchmark):
-    point = franz_parisi.solve(0.1, 0.5, reference=Margin(0.1))
+    point = franz_parisi.solve(Perceptron(), 0.5, 0.1, reference=Margin(0.1))
     start = [round(point.p, 2), round(point.t0, 2)]
     q, q_hat = naive.reference(0.5, 0.1, naive.perceptron, False)
     problem = naive.Problem(0.1, 0.5, 0.1, 0.0, naive.perceptron, False, q, q_hat)
@@ -44,16 +43,15 @@ def bench_point_by_the_literal_formula(benchmark):
     assert naive.value(order, problem) == pytest.approx(point.local_entropy, abs=1e-10)
 
 
-@pytest.mark.parametrize("unit", [Perceptron(), Sign(), ReLU()])
-def bench_dense_threshold(benchmark, unit):
-    load = benchmark.pedantic(
-        franz_parisi.dense_threshold, kwargs={"activation": unit}, rounds=1, iterations=1
-    )
+@pytest.mark.parametrize("case", [case for case in CASES if case.startswith("binary")])
+def bench_dense_threshold(benchmark, case):
+    device, _ = CASES[case]
+    load = benchmark.pedantic(franz_parisi.dense_threshold, args=(device,), rounds=1, iterations=1)
     assert 0.5 < load < 0.8
 
 
 @pytest.mark.parametrize("question", ["margin_no_gap", "margin_monotonic"])
 def bench_threshold_margin(benchmark, question):
     function = getattr(franz_parisi, question)
-    margin = benchmark.pedantic(function, args=(0.5,), rounds=3, iterations=1)
+    margin = benchmark.pedantic(function, args=(Perceptron(), 0.5), rounds=3, iterations=1)
     assert 0.02 < margin < 0.04

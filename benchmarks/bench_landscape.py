@@ -19,16 +19,17 @@ from wfmlib.landscape.hessian import (
 )
 from wfmlib.landscape.robustness import error_profile, noise_robustness
 from wfmlib.landscape.smoothing import Surface, smallest_beta
+from wfmlib.models import Committee, TreeCommittee
 
 BETA = 3.0
-SIZES = {"tree": (999, 111, 1000), "full": (784, 784, 500)}
+CASES = {"tree": (TreeCommittee(9), 999, 1000), "full": (Committee(9), 784, 500)}
 
 
-def device(wiring):
-    """Return random weights of nine units, and patterns."""
-    N, inputs, P = SIZES[wiring]
-    xi, sigma = patterns.random(P, N, seed=1)
-    return np.random.default_rng(1).standard_normal((9, inputs)), xi, sigma
+def instance(wiring):
+    """Return nine units with random weights, and patterns."""
+    device, N, P = CASES[wiring]
+    w = np.random.default_rng(1).standard_normal(device.shape(N))
+    return device.network(w), *patterns.random(P, N, rng=1)
 
 
 def record_memory(benchmark):
@@ -37,84 +38,81 @@ def record_memory(benchmark):
 
 
 @pytest.mark.benchmark(group="Hessian, one product with a vector")
-@pytest.mark.parametrize("wiring", SIZES)
+@pytest.mark.parametrize("wiring", CASES)
 def test_product(benchmark, wiring):
-    w, xi, sigma = device(wiring)
-    product = _product(Surface(w, xi, sigma, BETA, wiring == "tree", "square", 1.0, 1.0))
-    found = benchmark(product, w.ravel())
-    again = hessian_product(w, w, xi, sigma, beta=BETA, tree=wiring == "tree")
+    net, xi, sigma = instance(wiring)
+    product = _product(Surface(net.w, xi, sigma, BETA, net.tree, "square", 1.0, 1.0))
+    found = benchmark(product, net.w.ravel())
+    again = hessian_product(net, net.w, xi, sigma, beta=BETA)
     np.testing.assert_allclose(found, again.ravel(), rtol=0, atol=1e-10 * np.abs(found).max())
     if benchmark.stats:
-        each = benchmark.stats["min"] / (w.size * len(xi))
+        each = benchmark.stats["min"] / (net.w.size * len(xi))
         benchmark.extra_info["ns per weight and pattern"] = each * 1e9
 
 
 @pytest.mark.benchmark(group="Hessian, the whole matrix")
 @pytest.mark.parametrize("tangent", [False, True], ids=["euclidean", "tangent"])
-@pytest.mark.parametrize("wiring", SIZES)
+@pytest.mark.parametrize("wiring", CASES)
 def test_matrix(benchmark, wiring, tangent):
-    w, xi, sigma = device(wiring)
-    options = {"beta": BETA, "tree": wiring == "tree", "tangent": tangent}
+    net, xi, sigma = instance(wiring)
+    options = {"beta": BETA, "tangent": tangent}
     matrix = benchmark.pedantic(
         hessian,
-        args=(w, xi, sigma),
+        args=(net, xi, sigma),
         kwargs=options,
         rounds=10 if wiring == "tree" else 2,
         warmup_rounds=1,
     )
-    assert matrix.shape == (w.size, w.size)
+    assert matrix.shape == (net.w.size, net.w.size)
     if benchmark.stats:
-        each = benchmark.stats["min"] / (w.size**2 * len(xi))
+        each = benchmark.stats["min"] / (net.w.size**2 * len(xi))
         benchmark.extra_info["ps per entry and pattern"] = each * 1e12
     record_memory(benchmark)
 
 
 @pytest.mark.benchmark(group="Hessian, all eigenvalues")
-@pytest.mark.parametrize("wiring", SIZES)
+@pytest.mark.parametrize("wiring", CASES)
 def test_spectrum(benchmark, wiring):
-    w, xi, sigma = device(wiring)
+    net, xi, sigma = instance(wiring)
     spectrum = benchmark.pedantic(
         hessian_spectrum,
-        args=(w, xi, sigma),
-        kwargs={"beta": BETA, "tree": wiring == "tree"},
+        args=(net, xi, sigma),
+        kwargs={"beta": BETA},
         rounds=5 if wiring == "tree" else 1,
     )
-    largest = max_eigenvalue(w, xi, sigma, beta=BETA, tree=wiring == "tree")
+    largest = max_eigenvalue(net, xi, sigma, beta=BETA)
     assert spectrum[-1] == pytest.approx(largest, rel=1e-8)
     record_memory(benchmark)
 
 
 @pytest.mark.benchmark(group="Hessian, the largest eigenvalue")
 @pytest.mark.parametrize("tangent", [False, True], ids=["euclidean", "tangent"])
-@pytest.mark.parametrize("wiring", SIZES)
+@pytest.mark.parametrize("wiring", CASES)
 def test_largest(benchmark, wiring, tangent):
-    w, xi, sigma = device(wiring)
-    options = {"beta": BETA, "tree": wiring == "tree", "tangent": tangent}
-    benchmark.pedantic(max_eigenvalue, args=(w, xi, sigma), kwargs=options, rounds=5)
+    net, xi, sigma = instance(wiring)
+    options = {"beta": BETA, "tangent": tangent}
+    benchmark.pedantic(max_eigenvalue, args=(net, xi, sigma), kwargs=options, rounds=5)
 
 
 @pytest.mark.benchmark(group="smallest beta of a device that makes no error")
-@pytest.mark.parametrize("wiring", SIZES)
+@pytest.mark.parametrize("wiring", CASES)
 def test_smallest_beta(benchmark, wiring):
-    w, xi, _ = device(wiring)
-    tree = wiring == "tree"
-    votes = np.sign(Surface(w, xi, np.ones(len(xi)), BETA, tree, "square", 1.0, 1.0).fields)
-    sigma = np.sign(votes.sum(axis=0))
-    assert benchmark(smallest_beta, w, xi, sigma, tree=tree) > 0.0
+    net, xi, _ = instance(wiring)
+    assert benchmark(smallest_beta, net, xi, net.output(xi)) > 0.0
 
 
 @pytest.mark.benchmark(group="disturbances at the tree's size")
 @pytest.mark.parametrize("kind", ["flips", "pixels", "weights"])
 def test_disturbances(benchmark, kind):
-    w, xi, sigma = device("tree")
+    net, xi, sigma = instance("tree")
     if kind == "weights":
         place, measure, options = "distances", error_profile, {"samples": 50}
     else:
         place, measure, options = "noise", noise_robustness, {"kind": kind}
     benchmark.pedantic(
         measure,
-        args=(w, xi, sigma),
-        kwargs={place: 0.1, "seed": 1, **options},
+        args=(net, xi, sigma),
+        kwargs={place: 0.1, "rng": 1, **options},
         rounds=3,
         warmup_rounds=1,
     )

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib.theory import Binary, Perceptron, ReLU, Sign, Spherical, large_deviation
+from wfmlib.models import Binary, Perceptron, ReLU, TreeCommittee
+from wfmlib.theory import large_deviation
 
 CASES = {
-    "spherical-sign": (Spherical(), Sign(), 1.0),
-    "spherical-relu": (Spherical(), ReLU(), 1.0),
-    "binary-perceptron": (Binary(), Perceptron(), 0.5),
-    "binary-relu": (Binary(), ReLU(), 0.5),
+    "spherical-sign": (TreeCommittee(np.inf), 1.0),
+    "spherical-relu": (TreeCommittee(np.inf, ReLU()), 1.0),
+    "binary-perceptron": (Perceptron(), 0.5),
+    "binary-relu": (TreeCommittee(np.inf, ReLU(), Binary()), 0.5),
 }
 OVERLAPS = np.linspace(0.6, 0.98, 40)
 
@@ -26,10 +27,12 @@ OVERLAPS = np.linspace(0.6, 0.98, 40)
 @pytest.mark.parametrize("case", CASES)
 def bench_curve_of_forty_points(benchmark, case, replicas):
     """Divide by 40 for one point."""
-    weights, activation, load = CASES[case]
-    axes = {"weights": weights, "activation": activation, "replicas": replicas}
     curve = benchmark.pedantic(
-        large_deviation.curve, args=(OVERLAPS, load), kwargs=axes, rounds=2, warmup_rounds=1
+        large_deviation.curve,
+        args=(*CASES[case], OVERLAPS),
+        kwargs={"replicas": replicas},
+        rounds=2,
+        warmup_rounds=1,
     )
     assert curve.converged.all()
 
@@ -53,9 +56,12 @@ def bench_point_by_the_literal_formula(benchmark):
         return optimize.minimize_scalar(entropy, bounds=(0.1, 0.89), options={"xatol": 1e-7}).fun
 
     found = benchmark.pedantic(minimum, rounds=1)
-    assert found == pytest.approx(large_deviation.solve(q1, alpha, replicas=y).entropy, abs=1e-9)
+    point = large_deviation.solve(TreeCommittee(np.inf), alpha, q1, replicas=y)
+    assert found == pytest.approx(point.entropy, abs=1e-9)
 
 
 def bench_dense_threshold(benchmark):
-    load = benchmark.pedantic(large_deviation.dense_threshold, rounds=2, warmup_rounds=1)
+    load = benchmark.pedantic(
+        large_deviation.dense_threshold, args=(Perceptron(),), rounds=2, warmup_rounds=1
+    )
     assert 0.75 < load < 0.76

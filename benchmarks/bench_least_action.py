@@ -36,7 +36,7 @@ class Task:
 
     def __init__(self, shape, replicas, epochs=20):
         units, N, P, tree = SHAPES[shape]
-        xi, sigma = patterns.random(P, N, 1)
+        xi, sigma = patterns.random(P, N, rng=1)
         self.instance = _mini_batches.prepare(xi, sigma, units, tree, BATCH)
         rng = np.random.default_rng(1)
         self.start = np.array(

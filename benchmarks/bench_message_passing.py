@@ -21,7 +21,7 @@ import pytest
 from wfmlib import gaussian
 from wfmlib.learning.message_passing import Messages, _sweep, approximate_message_passing
 from wfmlib.learning.packed_patterns import PackedPatterns
-from wfmlib.theory import Binary, Spherical
+from wfmlib.models import Binary, Perceptron, Spherical
 
 BOUND = 0.5  # of the speed of a plain pass: a sweep that reads faster is bound by memory
 
@@ -59,7 +59,7 @@ def somewhere(packed):
 @pytest.mark.parametrize("threads", sorted({1, 2, numba.config.NUMBA_NUM_THREADS}))
 @pytest.mark.parametrize("size", [1000, 3000, 10_000, 30_000, 100_000])
 def test_sweep(benchmark, tell, alone, size, threads):
-    packed = PackedPatterns.random(size, size, seed=1)
+    packed = PackedPatterns.random(size, size, rng=1)
     start = somewhere(packed)
     benchmark.pedantic(
         _sweep,
@@ -99,7 +99,7 @@ def dense_sweep(F, now):
 @pytest.mark.benchmark(group="message passing, one sweep at N = P = 3000")
 @pytest.mark.parametrize("kind", ["packed", "float64 matrix"])
 def test_beside_a_dense_matrix(benchmark, tell, kind):
-    packed = PackedPatterns.random(3000, 3000, seed=1)
+    packed = PackedPatterns.random(3000, 3000, rng=1)
     start = somewhere(packed)
     F = packed.unpack() / np.sqrt(3000)
     if kind == "packed":
@@ -117,11 +117,10 @@ def test_beside_a_dense_matrix(benchmark, tell, kind):
     ("weights", "alpha"), [(Binary(), 0.5), (Spherical(), 1.0)], ids=["binary", "spherical"]
 )
 def test_converge(benchmark, tell, weights, alpha):
-    packed = PackedPatterns.random(round(alpha * 10_000), 10_000, seed=1)
+    packed = PackedPatterns.random(round(alpha * 10_000), 10_000, rng=1)
     found = benchmark.pedantic(
         approximate_message_passing,
-        args=(packed,),
-        kwargs={"weights": weights},
+        args=(Perceptron(weights), packed),
         rounds=3,
         warmup_rounds=1,
     )

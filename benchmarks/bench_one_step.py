@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib.theory import Activation, Binary, Margin, ReLU, Sign, Spherical, typical
+from wfmlib.models import Activation, Binary, Margin, ReLU, Spherical, TreeCommittee
+from wfmlib.theory import typical
 from wfmlib.theory.broken_symmetry import Broken
 
+RELU = TreeCommittee(np.inf, ReLU())  # spherical weights
 X = np.linspace(-9.0, 9.0, 181)
 DX = (X[1] - X[0]) * np.exp(-0.5 * X**2) / math.sqrt(2.0 * math.pi)
 
@@ -49,7 +51,7 @@ def point_by_scipy(alpha):
 
 
 def point_by_wfmlib(alpha):
-    found = typical.solve_1rsb(alpha, Spherical(), ReLU())
+    found = typical.solve_1rsb(RELU, alpha)
     return found.q0, found.q1, found.m
 
 
@@ -73,7 +75,7 @@ def capacity_by_scipy():
 
 
 def capacity_by_wfmlib():
-    return typical.capacity(Spherical(), ReLU(), ansatz="1RSB")
+    return typical.capacity(RELU, ansatz="1RSB")
 
 
 @pytest.mark.parametrize("by", [point_by_wfmlib, point_by_scipy], ids=lambda f: f.__name__)
@@ -89,13 +91,13 @@ def test_capacity(benchmark, by):
 
 
 CASES = {
-    "replica symmetric": (1.0, Spherical(), ReLU(), 0.0),
-    "just above the transition": (1.725, Spherical(), ReLU(), 0.0),
-    "close to the capacity": (2.66, Spherical(), ReLU(), 0.0),
-    "sign": (4.0, Spherical(), Sign(), 0.0),
-    "any activation": (2.0, Spherical(), Activation(np.tanh), 0.0),
-    "frozen": (0.5, Binary(), ReLU(), 0.0),
-    "binary, broken": (0.0512, Binary(), ReLU(), 2.2),
+    "replica symmetric": (RELU, 1.0),
+    "just above the transition": (RELU, 1.725),
+    "close to the capacity": (RELU, 2.66),
+    "sign": (TreeCommittee(np.inf), 4.0),
+    "any activation": (TreeCommittee(np.inf, Activation(np.tanh)), 2.0),
+    "frozen": (TreeCommittee(np.inf, ReLU(), Binary()), 0.5),
+    "binary, broken": (TreeCommittee(np.inf, ReLU(), Binary()), 0.0512, Margin(2.2)),
 }
 
 

@@ -12,9 +12,14 @@ import math
 import pytest
 from scipy import integrate, optimize, special
 
-from wfmlib.theory import Binary, Perceptron, ReLU, Sign, typical
+from wfmlib.models import Binary, Perceptron, ReLU, Sign, TreeCommittee
+from wfmlib.theory import typical
 
-UNITS = {"perceptron": Perceptron(), "sign": Sign(), "relu": ReLU()}
+DEVICES = {
+    "perceptron": Perceptron(),
+    "sign": TreeCommittee(math.inf, Sign(), Binary()),
+    "relu": TreeCommittee(math.inf, ReLU(), Binary()),
+}
 
 
 def gaussian_average(f):
@@ -69,29 +74,29 @@ def capacity_by_scipy(name):
 
 
 def point_by_wfmlib(alpha, name):
-    found = typical.solve(alpha, Binary(), UNITS[name])
+    found = typical.solve(DEVICES[name], alpha)
     return found.q, found.q_hat, found.entropy
 
 
 def capacity_by_wfmlib(name):
-    return typical.capacity(Binary(), UNITS[name])
+    return typical.capacity(DEVICES[name])
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("by", [point_by_wfmlib, point_by_scipy], ids=lambda f: f.__name__)
 def test_one_saddle_point(benchmark, by, name):
     benchmark.group = f"RS saddle point, binary weights, {name}, alpha = 0.5"
     assert benchmark(by, 0.5, name) == pytest.approx(point_by_wfmlib(0.5, name), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("by", [capacity_by_wfmlib, capacity_by_scipy], ids=lambda f: f.__name__)
 def test_capacity(benchmark, by, name):
     benchmark.group = f"RS capacity, binary weights, {name}"
     assert benchmark(by, name) == pytest.approx(capacity_by_wfmlib(name), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", DEVICES)
 def test_largest_margin(benchmark, name):
     benchmark.group = "largest margin, binary weights, alpha = 0.5"
-    assert benchmark(typical.max_margin, 0.5, Binary(), UNITS[name]) > 0.0
+    assert benchmark(typical.max_margin, DEVICES[name], 0.5) > 0.0

@@ -33,7 +33,7 @@ def test_no_solution_is_told(name):
     with pytest.warns(
         learning.NoSolution, match=f"^{name} ended without a solution.* Try "
     ) as told:
-        found = getattr(learning, name)(*device, XI, SIGMA, **options)
+        found = getattr(learning, name)(*device, XI, SIGMA, **options, rng=0)
     assert len(told) == 1
     assert told[0].filename == __file__  # where the caller stands
     first = repr(found).splitlines()[0]
@@ -63,7 +63,7 @@ def test_the_advice_names_arguments_that_there_are(name):
     instance = patterns.random(60, 101, rng=1) if name in MESSAGES else (XI, SIGMA)
     device, options = ENDINGS.get(name, ([PERCEPTRON], {"max_sweeps": 1}))
     with pytest.warns(UserWarning, match="Try ") as told:
-        algorithm(*device, *instance, **options)
+        algorithm(*device, *instance, **options, rng=0)
     advice = re.findall(r"[a-z_]+", str(told[0].message).partition("Try ")[2])
     assert set(advice) & set(SETTINGS) <= set(inspect.signature(algorithm).parameters)
 
