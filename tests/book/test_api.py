@@ -163,5 +163,5 @@ def test_main_results_have_their_links(read):
         words(link): link["href"] for link in read("01_binary_perceptron.html").select("pre a")
     }
     assert links["theory.typical.solve"] == "../book/api/theory.html#wfmlib.theory.typical.solve"
-    assert links["Binary"] == "../book/api/theory.html#wfmlib.theory.Binary"
+    assert links["Perceptron"] == "../book/api/models.html#wfmlib.models.Perceptron"
     assert links["gaussian.H"] == "../book/api/gaussian.html#wfmlib.gaussian.H"
