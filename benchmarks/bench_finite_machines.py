@@ -14,7 +14,7 @@ from wfmlib.theory.finite_machines import Parity, SignCommittee
 
 @pytest.mark.parametrize("overlap", [0.7, 0.9, 0.98])
 def bench_committee_infinitely_many_replicas(benchmark, overlap):
-    machine = SignCommittee()
+    machine = SignCommittee(3)
     machine.limit_averages(0.5, 0.3, 0.0)  # compiled beforehand
     found = benchmark.pedantic(
         machine.limit_averages, args=(overlap, 2.0 * (1.0 - overlap), 0.0), rounds=3
@@ -25,7 +25,7 @@ def bench_committee_infinitely_many_replicas(benchmark, overlap):
 @pytest.mark.parametrize("replicas", [2, 5, 20, 50])
 @pytest.mark.parametrize("overlaps", [(0.3, 0.4, 0.3), (0.5, 0.1, 0.4), (0.5, 0.48, 0.02)])
 def bench_committee(benchmark, overlaps, replicas):
-    machine = SignCommittee()
+    machine = SignCommittee(3)
     machine.pattern_averages(0.3, 0.4, 0.3, 0.0, 2)
     found = benchmark.pedantic(machine.pattern_averages, args=(*overlaps, 0.0, replicas), rounds=3)
     assert found.term < 0.0
@@ -33,7 +33,7 @@ def bench_committee(benchmark, overlaps, replicas):
 
 @pytest.mark.parametrize("replicas", [2.5, 10.5])
 def bench_committee_by_the_tensor(benchmark, replicas):
-    machine = SignCommittee()
+    machine = SignCommittee(3)
     machine.pattern_averages(0.5, 0.1, 0.4, 0.0, 2.5)
     found = benchmark.pedantic(
         machine.pattern_averages, args=(0.5, 0.1, 0.4, 0.0, replicas), rounds=3
