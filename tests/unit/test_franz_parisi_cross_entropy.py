@@ -9,9 +9,7 @@ import pytest
 from scipy import special
 
 from tests import naive_cross_entropy, naive_franz_parisi
-from wfmlib import learning, patterns
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
+from wfmlib import (
     Binary,
     CrossEntropy,
     Margin,
@@ -19,12 +17,15 @@ from wfmlib.theory import (
     ReLU,
     Sign,
     Spherical,
-    cross_entropy,
-    franz_parisi,
-    typical,
+    TreeCommittee,
+    learning,
+    patterns,
 )
+from wfmlib.solvers import NotConverged
+from wfmlib.theory import cross_entropy, franz_parisi, typical
 
-OVERLAPS = {"Perceptron()": naive_franz_parisi.perceptron}
+DEVICE = Perceptron()
+OVERLAPS = {"Linear()": naive_franz_parisi.perceptron}
 OVERLAPS |= {"Sign()": naive_franz_parisi.sign, "ReLU()": naive_franz_parisi.relu}
 
 
@@ -37,22 +38,23 @@ def derivative(f, x, step):
 # P1's potential, written out
 # ------------------------------------------------------------------------------------------------
 
-CASES = [  # distance, load, reference, margin, weights, activation
-    (0.2, 0.4, CrossEntropy(1.0, 5.0), 0.0, Binary(), Perceptron()),
-    (0.08, 0.4, CrossEntropy(3.0, 12.0), 0.1, Binary(), Perceptron()),
-    (0.15, 0.6, CrossEntropy(math.inf, 6.0), 0.0, Binary(), Perceptron()),
-    (0.15, 0.5, CrossEntropy(2.0, 6.0), 0.0, Binary(), ReLU()),
-    (0.25, 0.7, CrossEntropy(2.0, 5.0), 0.0, Spherical(), Sign()),
+CASES = [  # device, load, distance, reference, margin
+    (DEVICE, 0.4, 0.2, CrossEntropy(1.0, 5.0), 0.0),
+    (DEVICE, 0.4, 0.08, CrossEntropy(3.0, 12.0), 0.1),
+    (DEVICE, 0.6, 0.15, CrossEntropy(math.inf, 6.0), 0.0),
+    (TreeCommittee(np.inf, ReLU(), Binary()), 0.5, 0.15, CrossEntropy(2.0, 6.0), 0.0),
+    (TreeCommittee(np.inf, Sign()), 0.7, 0.25, CrossEntropy(2.0, 5.0), 0.0),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_literal_potential_is_stationary_and_equal(case):
-    distance, alpha, reference, margin, weights, unit = case
+    device, alpha, distance, reference, margin = case
+    weights, unit = device.weights, device.activation
     point = franz_parisi.solve(
-        distance, alpha, weights=weights, activation=unit, reference=reference, margin=margin
+        device, alpha, distance, reference=reference, constraint=Margin(margin)
     )
-    state = typical.solve(alpha, weights, unit, reference)
+    state = typical.solve(device, alpha, reference)
     c, both = OVERLAPS[repr(unit)], (reference.gamma, reference.beta)
     measure = naive_cross_entropy.Measure(alpha, *both, c, unit.scale, weights == Spherical())
     literal = naive_cross_entropy.Around(
@@ -85,24 +87,26 @@ def test_the_literal_potential_is_stationary_and_equal(case):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_slope_is_the_derivative(case):
-    distance, alpha, reference, margin, weights, unit = case
-    axes = {"weights": weights, "activation": unit, "reference": reference, "margin": margin}
+    device, alpha, distance, reference, margin = case
+    both = {"reference": reference, "constraint": Margin(margin)}
     at = distance + 0.02 * distance * np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-    found = franz_parisi.curve(at, alpha, **axes)
+    found = franz_parisi.curve(device, alpha, at, **both)
     y, h = found.local_entropy, 0.02 * distance
     by_differences = (8.0 * (y[3] - y[1]) - y[4] + y[0]) / (12.0 * h)
     assert found.slope[2] == pytest.approx(by_differences, abs=1e-6)
-    alone = franz_parisi.local_entropy(distance, alpha, **axes)
+    alone = franz_parisi.local_entropy(device, alpha, distance, **both)
     assert found.local_entropy[2] == pytest.approx(alone, abs=1e-11)
 
 
-@pytest.mark.parametrize("unit", [Perceptron(), Sign(), ReLU()])
-def test_the_coldest_sharpest_loss_is_a_margin_of_zero(unit):
+@pytest.mark.parametrize(
+    "device",
+    [DEVICE, *(TreeCommittee(np.inf, unit, Binary()) for unit in (Sign(), ReLU()))],
+    ids=str,
+)
+def test_the_coldest_sharpest_loss_is_a_margin_of_zero(device):
     distances = np.array([0.02, 0.1, 0.3, 0.5])
-    loss = franz_parisi.curve(
-        distances, 0.5, activation=unit, reference=CrossEntropy(math.inf, 1e8)
-    )
-    margin = franz_parisi.curve(distances, 0.5, activation=unit)
+    loss = franz_parisi.curve(device, 0.5, distances, reference=CrossEntropy(math.inf, 1e8))
+    margin = franz_parisi.curve(device, 0.5, distances)
     both = loss.converged & margin.converged
     assert both[1:].all()
     assert loss.local_entropy[both] == pytest.approx(margin.local_entropy[both], abs=1e-6)
@@ -111,42 +115,46 @@ def test_the_coldest_sharpest_loss_is_a_margin_of_zero(unit):
 
 def test_no_patterns_leave_all_places():
     distances = np.array([1e-3, 0.1, 0.5])
-    found = franz_parisi.curve(distances, 0.0, reference=CrossEntropy(1.0, 20.0))
+    found = franz_parisi.curve(DEVICE, 0.0, distances, reference=CrossEntropy(1.0, 20.0))
     assert found.converged.all()
-    assert found.local_entropy == pytest.approx(franz_parisi.geometric_bound(distances), abs=1e-13)
+    assert found.local_entropy == pytest.approx(
+        franz_parisi.geometric_bound(DEVICE, distances), abs=1e-13
+    )
 
 
 def test_patterns_and_margins_leave_fewer_solutions():
     distances = np.array([5e-3, 0.1, 0.5])
-    reference, above = CrossEntropy(1.0, 20.0), franz_parisi.geometric_bound(distances)
+    reference, above = CrossEntropy(1.0, 20.0), franz_parisi.geometric_bound(DEVICE, distances)
     for alpha in (0.1, 0.4):
-        found = franz_parisi.curve(distances, alpha, reference=reference)
+        found = franz_parisi.curve(DEVICE, alpha, distances, reference=reference)
         assert found.converged.all()
         assert np.all(found.local_entropy < above)
         above = found.local_entropy
-    stricter = franz_parisi.curve(distances[1:], 0.4, reference=reference, margin=0.1)
+    stricter = franz_parisi.curve(
+        DEVICE, 0.4, distances[1:], reference=reference, constraint=Margin(0.1)
+    )
     assert np.all(stricter.local_entropy < above[1:])
 
 
 def test_no_solutions_next_to_a_reference_that_makes_errors():
     """The branch ends at a small distance, where p_hat runs away."""
     alpha, reference = 0.5, CrossEntropy(1.0, 20.0)
-    assert typical.solve(alpha, constraint=reference).error_rate > 1e-3
+    assert typical.solve(DEVICE, alpha, reference).error_rate > 1e-3
     distances = np.array([1e-3, 3e-3, 0.01])
-    found = franz_parisi.curve(distances, alpha, reference=reference)
+    found = franz_parisi.curve(DEVICE, alpha, distances, reference=reference)
     assert found.converged.tolist() == [False, True, True]
     assert found.local_entropy[1] < 0.0 < found.local_entropy[2]
     assert found.replicon[1] > 1.0 > found.replicon[2]
     with pytest.raises(NotConverged, match="no replica-symmetric saddle point"):
-        franz_parisi.solve(1e-3, alpha, reference=reference)
+        franz_parisi.solve(DEVICE, alpha, 1e-3, reference=reference)
 
 
 def test_a_cold_loss_has_more_solutions_around_it_than_solutions_have():
     """P1's point: low cross-entropy at a small gamma selects dense regions."""
     distances, alpha = np.array([0.05, 0.1, 0.2]), 0.4
-    wide = franz_parisi.local_entropy(distances, alpha, reference=CrossEntropy(1.0, 80.0))
-    warm = franz_parisi.local_entropy(distances, alpha, reference=CrossEntropy(1.0, 5.0))
-    solutions = franz_parisi.local_entropy(distances, alpha)
+    wide = franz_parisi.local_entropy(DEVICE, alpha, distances, reference=CrossEntropy(1.0, 80.0))
+    warm = franz_parisi.local_entropy(DEVICE, alpha, distances, reference=CrossEntropy(1.0, 5.0))
+    solutions = franz_parisi.local_entropy(DEVICE, alpha, distances)
     assert np.all(wide > solutions)
     assert np.all(wide > warm)
 
@@ -154,18 +162,20 @@ def test_a_cold_loss_has_more_solutions_around_it_than_solutions_have():
 def test_hot_references_are_any_configuration():
     """Around one that knows nothing of the patterns, all solutions are at the distance 1/2."""
     alpha = 0.4
-    free = franz_parisi.solve(0.5, alpha, reference=CrossEntropy(1.0, 1e-6))
-    solutions = typical.solve(alpha)
+    free = franz_parisi.solve(DEVICE, alpha, 0.5, reference=CrossEntropy(1.0, 1e-6))
+    solutions = typical.solve(DEVICE, alpha)
     assert free.local_entropy == pytest.approx(solutions.entropy, abs=1e-6)
     assert free.p == pytest.approx(solutions.q, abs=1e-5)
-    near = franz_parisi.solve(0.2, alpha, reference=CrossEntropy(1.0, 1e-6))
+    near = franz_parisi.solve(DEVICE, alpha, 0.2, reference=CrossEntropy(1.0, 1e-6))
     assert near.t0 == pytest.approx(0.0, abs=1e-5)
 
 
 def test_nothing_is_counted_at_distance_zero():
     reference = CrossEntropy(1.0, 50.0)
-    assert franz_parisi.local_entropy(0.0, 0.3, reference=reference) == -math.inf
-    assert franz_parisi.curve([0.0], 0.3, reference=reference).local_entropy[0] == -math.inf
+    assert franz_parisi.local_entropy(DEVICE, 0.3, 0.0, reference=reference) == -math.inf
+    assert (
+        franz_parisi.curve(DEVICE, 0.3, [0.0], reference=reference).local_entropy[0] == -math.inf
+    )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -207,8 +217,11 @@ def excess(size):
     found = np.full((samples, len(REFERENCES), len(h)), np.nan)
     controls, empty = [], 0.0
     for i, seed in enumerate(np.random.SeedSequence(23).generate_state(samples)):
-        xi, sigma = patterns.random(P, N, seed)
-        place = np.ascontiguousarray(learning.enumerate_fields(xi, sigma).T).astype(np.intp) + N
+        xi, sigma = patterns.random(P, N, rng=seed)
+        place = (
+            np.ascontiguousarray(learning.enumerate_fields(DEVICE, xi, sigma).T).astype(np.intp)
+            + N
+        )
         costs = [
             -one.beta * sum(table[row] for row in place)
             for one, table in zip(REFERENCES, tables, strict=True)
@@ -224,7 +237,9 @@ def excess(size):
         np.fill_diagonal(r, 0.0)
         controls.append((1.0, r.sum(), np.sum(r * r) - P * (P - 1)))
     assert empty < 0.01  # so that it makes no difference what stands for ln 0
-    theory = [franz_parisi.curve(h / N, P / N, reference=one).normalised for one in REFERENCES]
+    theory = [
+        franz_parisi.curve(DEVICE, P / N, h / N, reference=one).normalised for one in REFERENCES
+    ]
     found = found / N - np.array(theory)
     before, here, after = (found[:, :, centre + k] for k in (-1, 0, 1))
     even = np.mean(before + 2.0 * here + after, axis=2) / 4.0
@@ -253,19 +268,19 @@ def test_counts_tend_to_the_local_entropy():
 
 
 def test_references_that_do_not_exist_are_refused():
-    cold = CrossEntropy(1.0, 1.5 * cross_entropy.zero_entropy_beta(0.4, 1.0))
+    cold = CrossEntropy(1.0, 1.5 * cross_entropy.zero_entropy_beta(DEVICE, 0.4, 1.0))
     for refused in (franz_parisi.solve, franz_parisi.local_entropy, franz_parisi.curve):
         with pytest.raises(ValueError, match=r"^reference must have a beta at which its entropy"):
-            refused(0.1, 0.4, reference=cold)
-    point = franz_parisi.solve(0.1, 0.4, weights=Spherical(), reference=cold)
+            refused(DEVICE, 0.4, 0.1, reference=cold)
+    point = franz_parisi.solve(Perceptron(Spherical()), 0.4, 0.1, reference=cold)
     assert np.isfinite(point.local_entropy)  # spherical weights have no such limit
 
 
 @pytest.mark.parametrize("reference", [1.0, "cross-entropy", None, CrossEntropy])
 def test_references_of_the_wrong_kind(reference):
     with pytest.raises(TypeError, match=r"^reference must be"):
-        franz_parisi.solve(0.1, 0.4, reference=reference)
+        franz_parisi.solve(DEVICE, 0.4, 0.1, reference=reference)
 
 
 def test_margins_as_references_are_still_margins():
-    assert franz_parisi.solve(0.1, 0.4, reference=Margin(0.1)).reference == Margin(0.1)
+    assert franz_parisi.solve(DEVICE, 0.4, 0.1, reference=Margin(0.1)).reference == Margin(0.1)

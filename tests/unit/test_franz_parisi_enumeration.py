@@ -24,9 +24,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from wfmlib import learning, patterns
-from wfmlib.theory import Margin, franz_parisi, typical
+from wfmlib import Margin, Perceptron, learning, patterns
+from wfmlib.theory import franz_parisi, typical
 
+DEVICE = Perceptron()
 REFERENCES = 8  # per instance
 WINDOW = (0.2, 0.42)  # distances looked at
 CASES = {  # margins kt, kappa in units of 2 / sqrt(N): weights, patterns, samples of each size
@@ -47,8 +48,9 @@ def instances(N, P, samples, margin):
     """Solutions of that margin as words, and their smallest integer stabilities."""
     found = []
     for seed in np.random.SeedSequence(7).generate_state(samples):
-        xi, sigma = patterns.random(P, N, seed)
-        solutions = learning.enumerate_solutions(xi, sigma, margin, keep=2**N).solutions
+        xi, sigma = patterns.random(P, N, rng=seed)
+        above = {"constraint": Margin(margin), "keep": 2**N}
+        solutions = learning.enumerate_solutions(DEVICE, xi, sigma, **above).solutions
         aligned = words(sigma[:, None] * xi)
         w = words(solutions)
         disagreements = np.bitwise_count(w ^ aligned[:, None]).max(axis=0, initial=0)
@@ -67,9 +69,9 @@ def excess(margins, size):
     kt, kappa = Margin(reference / math.sqrt(N)), Margin(counted / math.sqrt(N))
     h = np.arange(1, N // 2 + 1)
     centre = np.flatnonzero((WINDOW[0] < h / N) & (h / N < WINDOW[1]))
-    theory = franz_parisi.curve(h / N, P / N, reference=kt, margin=kappa.kappa)
+    theory = franz_parisi.curve(DEVICE, P / N, h / N, reference=kt, constraint=kappa)
     predicted = theory.local_entropy - theory.bound
-    common = typical.solve(P / N, constraint=kappa).entropy - math.log(2.0)
+    common = typical.solve(DEVICE, P / N, kappa).entropy - math.log(2.0)
     places = special.gammaln(N + 1) - special.gammaln(h + 1) - special.gammaln(N - h + 1)
 
     local, total, empty = [], [], []

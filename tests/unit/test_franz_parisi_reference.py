@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from tests import naive_franz_parisi as naive
-from wfmlib.theory import Binary, Margin, Perceptron, ReLU, Sign, Spherical, franz_parisi, typical
+from wfmlib import Binary, Margin, Perceptron, ReLU, Sign, Spherical, TreeCommittee
+from wfmlib.theory import franz_parisi, typical
 
 TABLE = json.loads((Path(__file__).parents[1] / "references_franz_parisi.json").read_text())
 POINTS = TABLE["points"]
 WEIGHTS = {"Binary": Binary(), "Spherical": Spherical()}
-UNITS = {"Perceptron": Perceptron(), "Sign": Sign(), "ReLU": ReLU()}
+UNITS = {"Sign": Sign(), "ReLU": ReLU()}
 OVERLAPS = {"Perceptron": naive.perceptron, "Sign": naive.sign, "ReLU": naive.relu}
 
 
@@ -29,14 +30,14 @@ def name(point):
     )
 
 
-def keywords(point):
-    unit = UNITS[point["activation"]]
-    return {
-        "weights": WEIGHTS[point["weights"]],
-        "activation": unit,
-        "reference": Margin(point["reference"] * unit.scale),
-        "margin": point["margin"] * unit.scale,
-    }
+def device_and_margins(point):
+    weights = WEIGHTS[point["weights"]]
+    if point["activation"] == "Perceptron":
+        device = Perceptron(weights)
+    else:
+        device = TreeCommittee(np.inf, UNITS[point["activation"]], weights)
+    scale = device.activation.scale
+    return device, Margin(point["reference"] * scale), Margin(point["margin"] * scale)
 
 
 def problem(point):
@@ -48,7 +49,10 @@ def problem(point):
 
 @pytest.mark.parametrize("point", POINTS, ids=name)
 def test_solved(point):
-    found = franz_parisi.solve(point["distance"], point["alpha"], **keywords(point))
+    device, reference, constraint = device_and_margins(point)
+    found = franz_parisi.solve(
+        device, point["alpha"], point["distance"], reference=reference, constraint=constraint
+    )
     # 1e-11 is left in the conjugates; the entropy does not feel it to first order
     assert found.local_entropy == pytest.approx(point["local_entropy"], abs=2e-12)
     assert found.slope == pytest.approx(point["slope"], abs=2e-10)
@@ -61,7 +65,7 @@ def test_curve_of_the_table():
     rows = [p for p in POINTS if p["alpha"] == 0.5 and (p["reference"], p["margin"]) == margins]
     assert len(rows) == 4
     distance = np.array([row["distance"] for row in rows])[[2, 0, 3, 1]]
-    found = franz_parisi.curve(distance, 0.5, reference=Margin(0.1))
+    found = franz_parisi.curve(Perceptron(), 0.5, distance, reference=Margin(0.1))
     expected = np.array([row["local_entropy"] for row in rows])[[2, 0, 3, 1]]
     assert found.converged.all()
     assert found.local_entropy == pytest.approx(expected, abs=2e-12)
@@ -69,8 +73,8 @@ def test_curve_of_the_table():
 
 @pytest.mark.parametrize("point", POINTS, ids=name)
 def test_reference_of_the_table(point):
-    axes = keywords(point)
-    state = typical.solve(point["alpha"], axes["weights"], axes["activation"], axes["reference"])
+    device, reference, _ = device_and_margins(point)
+    state = typical.solve(device, point["alpha"], reference)
     assert state.q == pytest.approx(point["q"], rel=1e-12)
 
 

@@ -17,13 +17,12 @@ from functools import lru_cache
 import scipy
 
 from wfmlib import _validate
-from wfmlib.models.activations import Linear
 from wfmlib.models.constraints import Margin
 from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, NoZero, Report, first_root
-from wfmlib.theory.axes import checked, checked_margin
+from wfmlib.theory.axes import checked, each, energetic
 from wfmlib.theory.dips import Profile, Scan, estimate, touching
-from wfmlib.theory.thresholds import capacity, each, max_margin
+from wfmlib.theory.thresholds import capacity, max_margin
 
 STEP = 0.25  # in the logarithm of the distance
 LEAST_LOAD = 0.01  # below, dips lie closer to the reference than the digits reach
@@ -35,9 +34,7 @@ NEAREST = -50.0  # logarithm of the least distance looked at
 # ------------------------------------------------------------------------------------------------
 
 
-def distance_of_maximum(
-    alpha, *, weights=Binary(), activation=Linear(), reference=Margin(0.0), margin=0.0
-):
+def distance_of_maximum(device, alpha, *, reference=Margin(0.0), constraint=Margin(0.0)):
     """Return the distance at which the local entropy around a typical reference is largest.
 
     It is the typical distance between solutions of the two margins: there ``t1 = t0``, a counted
@@ -45,12 +42,11 @@ def distance_of_maximum(
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
     alpha : float
         Load, patterns per weight.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
     reference : Margin or CrossEntropy
-    margin : float
+    constraint : Margin
         Of the counted solutions.
 
     Returns
@@ -65,23 +61,26 @@ def distance_of_maximum(
 
     Examples
     --------
-    >>> from wfmlib.theory import typical
-    >>> round(distance_of_maximum(0.5, reference=Margin(typical.max_margin(0.5))), 5)
+    >>> from wfmlib import Perceptron
+    >>> device = Perceptron()
+    >>> best = Margin(max_margin(device, 0.5))
+    >>> round(distance_of_maximum(device, 0.5, reference=best), 5)
     0.2849
     """
-    return math.exp(Profile(alpha, activation, reference, margin, weights).top())
+    return math.exp(Profile(device, alpha, reference, constraint).top())
 
 
-def gap(alpha, *, activation=Linear(), reference=Margin(0.0), margin=0.0):
-    """Return the distances between which typical references have no solutions, binary weights.
+def gap(device, alpha, *, reference=Margin(0.0), constraint=Margin(0.0)):
+    """Return the distances between which typical references have no solutions.
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        With binary weights.
     alpha : float
         Load, patterns per weight.
-    activation : Perceptron, Sign, ReLU or Activation
     reference : Margin or CrossEntropy
-    margin : float
+    constraint : Margin
         Of the counted solutions.
 
     Returns
@@ -104,11 +103,13 @@ def gap(alpha, *, activation=Linear(), reference=Margin(0.0), margin=0.0):
 
     Examples
     --------
-    >>> inner, outer = gap(0.5, reference=Margin(0.02))
+    >>> from wfmlib import Perceptron
+    >>> inner, outer = gap(Perceptron(), 0.5, reference=Margin(0.02))
     >>> round(inner, 6), round(outer, 6)
     (0.000121, 0.003567)
     """
-    profile = Profile(alpha, activation, reference, margin)
+    checked(device, constraint, weights=(Binary,))
+    profile = Profile(device, alpha, reference, constraint)
     if profile.case.alpha == 0.0:
         return math.nan, math.nan
     top = profile.top()
@@ -128,7 +129,7 @@ def gap(alpha, *, activation=Linear(), reference=Margin(0.0), margin=0.0):
     bottom, lowest = scan(profile)
     if not lowest < 0.0:
         if scan.failed:
-            message = "replica symmetry fails near the reference: its margin is close to `margin`"
+            message = "replica symmetry fails near the reference: the two margins are too close"
             raise NotConverged(Report(False, math.nan, 1, message), None)
         return math.nan, math.nan
     outer = scipy.optimize.brentq(height, bottom, top, xtol=1e-13)
@@ -163,17 +164,18 @@ def _descend(height, place):
 # ------------------------------------------------------------------------------------------------
 
 
-def margin_no_gap(alpha, *, activation=Linear(), margin=0.0):
+def margin_no_gap(device, alpha, *, constraint=Margin(0.0)):
     """Return the least reference margin around which there are solutions at every distance.
 
     P3's kappa_min: there the local entropy touches zero at its dip  [eq-fp-no-gap].
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        With binary weights.
     alpha : float or array_like
         Load, patterns per weight, 0.01 or above.
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float
+    constraint : Margin
         Of the counted solutions.
 
     Returns
@@ -190,29 +192,29 @@ def margin_no_gap(alpha, *, activation=Linear(), margin=0.0):
 
     Notes
     -----
-    Binary weights. Source: P3, letter, Fig. 3.
+    Source: P3, letter, Fig. 3.
     """
-    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+    checked(device, constraint, weights=(Binary,))
 
     def one(load):
-        return _margin(
-            "local_entropy", _validate.real("alpha", load, LEAST_LOAD), activation, kappa
-        )
+        load = _validate.real("alpha", load, LEAST_LOAD)
+        return _margin("local_entropy", device, load, constraint)
 
     return each(one, "alpha", alpha)
 
 
-def margin_monotonic(alpha, *, activation=Linear(), margin=0.0):
+def margin_monotonic(device, alpha, *, constraint=Margin(0.0)):
     """Return the least reference margin around which the local entropy grows up to its maximum.
 
     P3's kappa_u: there the curve has a horizontal point of inflection  [eq-fp-monotonic].
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        With binary weights.
     alpha : float or array_like
         Load, patterns per weight, 0.01 or above.
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float
+    constraint : Margin
         Of the counted solutions.
 
     Returns
@@ -227,40 +229,40 @@ def margin_monotonic(alpha, *, activation=Linear(), margin=0.0):
 
     Notes
     -----
-    Binary weights. Source: P3, letter, Fig. 3.
+    Source: P3, letter, Fig. 3.
     """
-    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
+    checked(device, constraint, weights=(Binary,))
 
     def one(load):
         load = _validate.real("alpha", load, LEAST_LOAD)
-        return _margin("derivative", load, activation, kappa)
+        return _margin("derivative", device, load, constraint)
 
     return each(one, "alpha", alpha)
 
 
 @lru_cache(maxsize=256)  # seconds each, and a page asks for the same ones again
-def _margin(quantity, alpha, activation, kappa):
+def _margin(quantity, device, alpha, constraint):
     """Return the reference margin at which the lowest value of a quantity is zero."""
-    largest = max_margin(alpha, Binary(), activation)
+    kappa, largest = constraint.kappa, max_margin(device, alpha)
     if not largest > kappa:
         raise ValueError(
-            f"margin must be below the largest one, {largest:.6g} at alpha = {alpha:.6g}, "
-            f"got {kappa}"
+            f"constraint must be a margin below the largest one, {largest:.6g} at alpha = "
+            f"{alpha:.6g}, got {constraint}"
         )
     scan, top = Scan(quantity), math.log(largest - kappa)
 
     def lowest(log_difference):
         reference = Margin(min(kappa + math.exp(log_difference), largest))
-        return scan(Profile(alpha, activation, reference, kappa))
+        return scan(Profile(device, alpha, reference, constraint))
 
-    guess = estimate(quantity, alpha, activation, kappa)
-    found = guess and touching(quantity, alpha, activation, kappa, guess)
+    guess = estimate(quantity, device, alpha, constraint)
+    found = guess and touching(quantity, device, alpha, constraint, guess)
     if found is not None and found[1] < top:
         place, _ = lowest(found[1])
         if abs(place - found[0]) < 1e-2:  # it is the lowest one
             return kappa + math.exp(found[1])
     # without a guess that leads there: by the lowest values alone
-    start = min(math.log(0.08 * alpha * activation.scale), top)
+    start = min(math.log(0.08 * alpha * energetic(device).scale), top)
     limit = start - 30.0 if lowest(start)[1] > 0.0 else top
     try:
         root, _ = first_root(lambda x: lowest(x)[1], start, limit, step=0.3, tolerance=1e-9)
@@ -278,7 +280,7 @@ def _margin(quantity, alpha, activation, kappa):
 # ------------------------------------------------------------------------------------------------
 
 
-def dense_threshold(*, activation=Linear(), margin=0.0):
+def dense_threshold(device, *, constraint=Margin(0.0)):
     """Return the load up to which references of the largest margin lie in a dense region.
 
     P3's alpha'_u, where `margin_monotonic` meets the largest margin: above it the local entropy
@@ -287,8 +289,9 @@ def dense_threshold(*, activation=Linear(), margin=0.0):
 
     Parameters
     ----------
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float
+    device : Perceptron or TreeCommittee
+        With binary weights.
+    constraint : Margin
         Of the counted solutions.
 
     Returns
@@ -304,26 +307,28 @@ def dense_threshold(*, activation=Linear(), margin=0.0):
 
     Notes
     -----
-    Binary weights. Source: P3, letter, Fig. 4; SM, Figs. 6 and 7.
+    Source: P3, letter, Fig. 4; SM, Figs. 6 and 7.
 
     Examples
     --------
-    >>> round(dense_threshold(), 4)
+    >>> from wfmlib import Perceptron
+    >>> round(dense_threshold(Perceptron()), 4)
     0.729
     """
-    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
-    return _load(activation, kappa, "derivative")
+    checked(device, constraint, weights=(Binary,))
+    return _load("derivative", device, constraint)
 
 
-def gapless_threshold(*, activation=Linear(), margin=0.0):
+def gapless_threshold(device, *, constraint=Margin(0.0)):
     """Return the load up to which there are solutions at all distances from those of most margin.
 
     There `margin_no_gap` meets the largest margin. It lies above `dense_threshold`.
 
     Parameters
     ----------
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float
+    device : Perceptron or TreeCommittee
+        With binary weights.
+    constraint : Margin
         Of the counted solutions.
 
     Returns
@@ -335,19 +340,17 @@ def gapless_threshold(*, activation=Linear(), margin=0.0):
     TypeError, ValueError, NotConverged
         As `dense_threshold`.
     """
-    kappa = checked(Binary(), activation, checked_margin(margin))[2].kappa
-    return _load(activation, kappa, "local_entropy")
+    checked(device, constraint, weights=(Binary,))
+    return _load("local_entropy", device, constraint)
 
 
 @lru_cache(maxsize=64)
-def _load(activation, kappa, quantity):
-    end = capacity(Binary(), activation, kappa)
-
+def _load(quantity, device, constraint):
     return load_of_dip(
         quantity,
-        lambda alpha: Margin(max_margin(alpha, Binary(), activation)),
-        lambda alpha, reference: Profile(alpha, activation, reference, kappa),
-        end,
+        lambda alpha: Margin(max_margin(device, alpha)),
+        lambda alpha, reference: Profile(device, alpha, reference, constraint),
+        capacity(device, constraint=constraint),
     )
 
 

@@ -14,8 +14,8 @@ import scipy
 
 from wfmlib import gaussian
 from wfmlib.models.constraints import Margin
-from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, Report, first_root
+from wfmlib.theory.axes import energetic
 from wfmlib.theory.surroundings import Surroundings
 from wfmlib.theory.typical import solve as solve_typical
 
@@ -30,14 +30,12 @@ FAR = math.log(0.5)
 class Profile:
     """The local entropy around one reference; `place` is the logarithm of the distance."""
 
-    def __init__(
-        self, alpha, activation, reference, margin, weights=Binary(), planted=False, states=None
-    ):
-        self.case = Surroundings(alpha, weights, activation, reference, margin, planted)
-        self.activation = activation
+    def __init__(self, device, alpha, reference, constraint, planted=False, states=None):
+        self.case = Surroundings(device, alpha, reference, constraint, planted)
+        self.term = self.case.axes[1]
         self.difference = math.nan  # of two margins; a loss has none
         if isinstance(reference, Margin):
-            self.difference = (reference.kappa - self.case.constraint.kappa) / activation.scale
+            self.difference = (reference.kappa - constraint.kappa) / self.term.scale
         self.states = {} if states is None else states  # of this profile, or of one like it
 
     def at(self, place):
@@ -79,7 +77,7 @@ class Profile:
         """
 
         def spread(place):
-            gap = self.activation._effective(1.0 - 2.0 * math.exp(place), 2.0 * math.exp(place))
+            gap = self.term._effective(1.0 - 2.0 * math.exp(place), 2.0 * math.exp(place))
             return 0.5 * math.log((2.0 - gap.complement) * gap.complement)
 
         target = math.log(self.difference / reach)
@@ -165,7 +163,7 @@ def _dip(seen, reaches):
 # ------------------------------------------------------------------------------------------------
 
 
-def touching(quantity, alpha, activation, kappa, start):
+def touching(quantity, device, alpha, constraint, start):
     """Return where a dip of a quantity is zero: ``(ln d, ln(kt - kappa))``; None if not found.
 
     Two equations, the quantity and its derivative, in two unknowns.
@@ -173,10 +171,10 @@ def touching(quantity, alpha, activation, kappa, start):
     Parameters
     ----------
     quantity : {"local_entropy", "derivative"}
+    device : Device
     alpha : float
-    activation : Perceptron, Sign, ReLU or Activation
-    kappa : float
-        Margin of the counted solutions, raw.
+    constraint : Margin
+        Of the counted solutions.
     start : array_like, shape (2,)
         Guess.
     """
@@ -184,8 +182,8 @@ def touching(quantity, alpha, activation, kappa, start):
 
     def residual(unknowns):
         place, log_difference = unknowns
-        reference = Margin(kappa + math.exp(log_difference))
-        profile = Profile(alpha, activation, reference, kappa, states=states)
+        reference = Margin(constraint.kappa + math.exp(log_difference))
+        profile = Profile(device, alpha, reference, constraint, states=states)
         if quantity == "local_entropy":
             at = profile.at(place)
             return [at.local_entropy * math.exp(-place), at.derivative]
@@ -204,20 +202,21 @@ STEP = (
 )
 
 
-def estimate(quantity, alpha, activation, kappa):
+def estimate(quantity, device, alpha, constraint):
     """Guess where a dip is zero: `touching` for independent losses of patterns.
 
     Near a reference of margin kt a pattern of stability ``kt + x``, of density P, is lost with
     probability ``H((kt + x - kappa) / w)`` at the distance where fields spread by w: the local
     entropy is ``d - d ln d`` less alpha P times the integral over x of ``-ln(1 - H)``.
     """
-    density = solve_typical(alpha, Binary(), activation, Margin(kappa)).margin_density
+    term = energetic(device)
+    density = solve_typical(device, alpha, constraint).margin_density
     u = np.linspace(0.0, 12.0, 1201)
     losses = np.cumsum(-gaussian.log_H(-u)[::-1])[::-1] * (u[1] - u[0])
     places = np.linspace(math.log(1e-8), math.log(0.1), 300)
     distances = np.exp(places)
-    gaps = [activation._effective(1.0 - 2.0 * d, 2.0 * d).complement for d in distances.tolist()]
-    widths = activation.scale * np.sqrt(2.0 * np.array(gaps))
+    gaps = [term._effective(1.0 - 2.0 * d, 2.0 * d).complement for d in distances.tolist()]
+    widths = term.scale * np.sqrt(2.0 * np.array(gaps))
 
     def lowest(log_difference):
         lost = np.interp(math.exp(log_difference) / widths, u, losses, right=0.0)
@@ -226,7 +225,7 @@ def estimate(quantity, alpha, activation, kappa):
         best = 1 + np.argmin(values[1:-1])
         return values[best], places[best]
 
-    differences = np.linspace(math.log(2.0 * activation.scale), math.log(1e-4), 80)
+    differences = np.linspace(math.log(2.0 * term.scale), math.log(1e-4), 80)
     for log_difference in differences.tolist():
         value, place = lowest(log_difference)
         if value < 0.0:

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from wfmlib import _validate
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
 from wfmlib.solvers import Report, bounded, continuation
-from wfmlib.theory.axes import WEIGHTS
 from wfmlib.theory.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -43,6 +41,8 @@ __all__ = [
     "solve",
 ]
 
+DEVICES = (Perceptron, TreeCommittee, Committee, ParityMachine)
+
 
 # ------------------------------------------------------------------------------------------------
 # One distance
@@ -55,12 +55,11 @@ class Point:
 
     Attributes
     ----------
-    distance : float
-        Between the reference and the solutions counted, ``(1 - overlap) / 2``.
+    device : Perceptron or TreeCommittee
     alpha : float
         Load: patterns per weight.
-    weights, activation : Binary or Spherical; Perceptron, Sign, ReLU or Activation
-        The device.
+    distance : float
+        Between the reference and the solutions counted, ``(1 - overlap) / 2``.
     reference, constraint : Margin or CrossEntropy; Margin
         What the reference is drawn from, and the margin of the solutions counted.
     local_entropy : float
@@ -78,10 +77,9 @@ class Point:
         Residual: relative error of the conjugates.
     """
 
-    distance: float
+    device: Perceptron | TreeCommittee
     alpha: float
-    weights: Binary | Spherical
-    activation: Perceptron | Sign | ReLU | Activation
+    distance: float
     reference: Margin | CrossEntropy
     constraint: Margin
     local_entropy: float
@@ -100,8 +98,8 @@ class Point:
     def __repr__(self):
         stable = "stable" if self.replicon < 1.0 else "unstable"
         return (
-            f"Point(distance={self.distance:g}, alpha={self.alpha:g}, {self.weights}, "
-            f"{self.activation}, reference={self.reference}, {self.constraint})\n"
+            f"Point({self.device}, alpha={self.alpha:g}, distance={self.distance:g}, "
+            f"reference={self.reference}, constraint={self.constraint})\n"
             f"  local_entropy  {self.local_entropy:.10g} nats per weight\n"
             f"  bound          {self.bound:.10g}\n"
             f"  slope          {self.slope:.10g}\n"
@@ -110,31 +108,23 @@ class Point:
         )
 
 
-def solve(
-    distance,
-    alpha,
-    *,
-    weights=Binary(),
-    activation=Linear(),
-    reference=Margin(0.0),
-    margin=0.0,
-):
+def solve(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
     """Solve for the solutions at one distance from a typical reference.
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        A committee of infinitely many units.
+    alpha : float
+        Load, patterns per weight; not negative.
     distance : float
         ``(1 - overlap) / 2`` between reference and counted solution, above 0, up to 1/2: the
         fraction of weights that differ, for binary ones.
-    alpha : float
-        Load, patterns per weight; not negative.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
     reference : Margin or CrossEntropy
         What the reference is drawn from: typical solutions of a margin, up to `max_margin`, or
         typical configurations of a loss at a temperature at which their entropy is not negative
         [eq-ce-franz-parisi].
-    margin : float
+    constraint : Margin
         What the counted solutions satisfy.
 
     Returns
@@ -160,19 +150,18 @@ def solve(
 
     Examples
     --------
-    >>> point = solve(0.1, 0.5, reference=Margin(0.2))
+    >>> point = solve(Perceptron(), 0.5, 0.1, reference=Margin(0.2))
     >>> round(point.local_entropy, 4), round(point.slope, 4)
     (0.196, 1.1947)
     """
-    case = Surroundings(alpha, weights, activation, reference, margin)
+    case = Surroundings(device, alpha, reference, constraint)
     distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
     state, report = case.reach(distance)
     return Point(
+        device=device,
         alpha=case.alpha,
-        weights=weights,
-        activation=activation,
         reference=reference,
-        constraint=case.constraint,
+        constraint=constraint,
         report=report,
         **_observables(case.at(distance, state)),
     )
@@ -232,23 +221,22 @@ class Curve:
 
 
 def curve(
-    distance,
+    device,
     alpha,
+    distance,
     *,
-    weights=Binary(),
-    activation=Linear(),
     reference=Margin(0.0),
-    margin=0.0,
+    constraint=Margin(0.0),
     progress=False,
 ):
     """Solve at many distances from a typical reference, each the start of the next smaller one.
 
     Parameters
     ----------
+    device, alpha, reference, constraint
+        As `solve`.
     distance : array_like
         From 0 to 1/2, in any order.
-    alpha, weights, activation, reference, margin
-        As `solve`.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -269,7 +257,7 @@ def curve(
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
     volume vanishes, ``-inf``.
     """
-    return along(distance, Surroundings(alpha, weights, activation, reference, margin), progress)
+    return along(distance, Surroundings(device, alpha, reference, constraint), progress)
 
 
 def along(distance, case, progress=False):
@@ -304,23 +292,15 @@ def along(distance, case, progress=False):
     return Curve(**shaped, **{name: one.reshape(distances.shape) for name, one in flags.items()})
 
 
-def local_entropy(
-    distance,
-    alpha,
-    *,
-    weights=Binary(),
-    activation=Linear(),
-    reference=Margin(0.0),
-    margin=0.0,
-):
+def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
     """Return the local entropy around a typical reference, not normalised  [eq-franz-parisi].
 
     Parameters
     ----------
+    device, alpha, reference, constraint
+        As `solve`.
     distance : float or array_like
         From 0 to 1/2.
-    alpha, weights, activation, reference, margin
-        As `solve`.
 
     Returns
     -------
@@ -336,10 +316,10 @@ def local_entropy(
 
     Examples
     --------
-    >>> round(local_entropy(0.1, 0.5), 4)
+    >>> round(local_entropy(Perceptron(), 0.5, 0.1), 4)
     0.1647
     """
-    return heights(distance, Surroundings(alpha, weights, activation, reference, margin))
+    return heights(distance, Surroundings(device, alpha, reference, constraint))
 
 
 def heights(distance, case):
@@ -362,7 +342,7 @@ def heights(distance, case):
     return found.local_entropy
 
 
-def geometric_bound(distance, weights=Binary()):
+def geometric_bound(device, distance):
     """Return the entropy of all configurations at a distance  [eq-geometric-bound].
 
     It is what `local_entropy` is at load 0, and an upper bound at every load (up to the rounding
@@ -370,9 +350,10 @@ def geometric_bound(distance, weights=Binary()):
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee, Committee or ParityMachine
+        Its weights alone matter.
     distance : float or array_like
         From 0 to 1/2.
-    weights : Binary or Spherical
 
     Returns
     -------
@@ -385,8 +366,8 @@ def geometric_bound(distance, weights=Binary()):
     TypeError, ValueError
         As `solve`.
     """
-    _validate.member("weights", weights, WEIGHTS)
-    bound = weights.bound(checked_distances(distance))
+    _validate.member("device", device, DEVICES)
+    bound = device.weights.bound(checked_distances(distance))
     return float(bound) if np.ndim(distance) == 0 else bound
 
 

@@ -11,7 +11,7 @@ from wfmlib import _validate
 from wfmlib.models.constraints import Margin
 from wfmlib.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import thresholds, typical
-from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load, checked_margin
+from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load
 from wfmlib.theory.constrained import FREE, Constrained, Reference
 from wfmlib.theory.replica_symmetric import Stationary
 
@@ -32,13 +32,12 @@ class Surroundings:
 
     Parameters
     ----------
+    device : Device
     alpha : float
-    weights, activation
-        The axes.
     reference : Margin or CrossEntropy
         What the reference is drawn from.
-    margin : float
-        Margin of the counted solutions.
+    constraint : Margin
+        What the counted solutions satisfy.
     planted : bool
         Whether the patterns were drawn for the reference, or the reference among the solutions.
 
@@ -49,17 +48,17 @@ class Surroundings:
         typical solutions of the reference's margin.
     """
 
-    def __init__(self, alpha, weights, activation, reference, margin, planted=False):
+    def __init__(self, device, alpha, reference, constraint, planted=False):
+        self.device, self.constraint = device, constraint
+        self.axes = weights, term, _ = checked(device, constraint)
         self.alpha = checked_load(alpha)
         _validate.member("reference", reference, CONSTRAINTS)
-        self.constraint = checked_margin(margin)
-        checked(weights, activation, reference, CONSTRAINTS)
-        checked(weights, activation, self.constraint)
-        self.axes = weights, activation, self.constraint
+        checked(device, reference, CONSTRAINTS)
         if planted or self.alpha == 0.0:
-            state = Stationary(0.0, weights, activation, reference)
+            q_hat = 0.0
         else:
-            state = _typical(self.alpha, weights, activation, reference)
+            q_hat = _typical(device, self.alpha, reference).q_hat
+        state = Stationary(q_hat, weights, term, reference)
         self.reference = Reference(state, self.alpha)
         self.largest = LARGEST[weights.discrete]
         self.tolerance = TOLERANCE if self.reference.sharp else LOOSE
@@ -75,7 +74,7 @@ class Surroundings:
         p_hat = 1.0
         if self.alpha > 0.0:
             with contextlib.suppress(NotConverged):  # no solutions of that margin: any start
-                p_hat = typical.solve(self.alpha, *self.axes).q_hat
+                p_hat = typical.solve(self.device, self.alpha, self.constraint).q_hat
         log_p_hat = min(max(math.log(max(p_hat, FREE)), -5.0), self.largest - 1.0)
         return np.array([log_p_hat] if self.reference.planted else [log_p_hat, 0.5])
 
@@ -174,11 +173,11 @@ class Surroundings:
         return step
 
 
-def _typical(alpha, weights, activation, reference):
+def _typical(device, alpha, reference):
     """Return the saddle point of typical references; ValueError where there are none."""
     try:
-        state = typical.solve(alpha, weights, activation, reference)
-        empty = weights.discrete and state.entropy < -1e-9
+        state = typical.solve(device, alpha, reference)
+        empty = device.weights.discrete and state.entropy < -1e-9
     except NotConverged:
         if not isinstance(reference, Margin):
             raise
@@ -189,9 +188,9 @@ def _typical(alpha, weights, activation, reference):
             f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {state.entropy:.6g}"
         )
     if empty:
-        largest = thresholds.max_margin(alpha, weights, activation)
+        largest = thresholds.max_margin(device, alpha)
         raise ValueError(
             f"reference must have a margin of at most {largest:.10g}: at alpha = {alpha:g} there "
             f"are no solutions of a larger one (see typical.max_margin), got {reference}"
         )
-    return Stationary(state.q_hat, weights, activation, reference)
+    return state
