@@ -8,38 +8,42 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
+from wfmlib import (
     Binary,
     Margin,
-    Parity,
+    ParityMachine,
     Perceptron,
     ReLU,
     Sign,
-    SignCommittee,
     Spherical,
-    finite_committee,
-    large_deviation,
-    real_replicas,
-    typical,
+    TreeCommittee,
 )
+from wfmlib.models.activations import Linear
+from wfmlib.solvers import NotConverged
 from wfmlib.theory import infinite_replicas as infinite
+from wfmlib.theory import large_deviation, real_replicas, typical
 from wfmlib.theory.broken_symmetry import RULE, Broken, _pattern_averages
 from wfmlib.theory.large_deviation import curve, solve
 from wfmlib.theory.real_replicas import Finite, Infinite
 
-CASES = [  # weights, unit, load, overlap
-    (Spherical(), Sign(), 1.0, 0.9),
-    (Spherical(), ReLU(), 1.0, 0.85),
-    (Binary(), Perceptron(), 0.4, 0.8),
-    (Binary(), ReLU(), 0.4, 0.85),
+PERCEPTRON = Perceptron()
+SIGNS = TreeCommittee(np.inf, Sign())
+CASES = [  # device, load, overlap
+    (SIGNS, 1.0, 0.9),
+    (TreeCommittee(np.inf, ReLU()), 1.0, 0.85),
+    (PERCEPTRON, 0.4, 0.8),
+    (TreeCommittee(np.inf, ReLU(), Binary()), 0.4, 0.85),
 ]
 
 
-def at(case, replicas, margin=0.0, **changed):
-    weights, unit, alpha, overlap = case
-    given = {"overlap": overlap, "alpha": alpha} | changed
-    return solve(**given, weights=weights, activation=unit, replicas=replicas, margin=margin)
+def at(case, replicas, **changed):
+    device, alpha, overlap = case
+    given = {"alpha": alpha, "overlap": overlap} | changed
+    return solve(device, **given, replicas=replicas)
+
+
+def axes_of(device):
+    return device.weights, device.activation, Margin(0.0)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -49,7 +53,7 @@ def at(case, replicas, margin=0.0, **changed):
 
 def effective(unit, q):
     """c(q) and c'(q) from Delta of P2, appendix B1."""
-    if isinstance(unit, Perceptron):
+    if isinstance(unit, Linear):
         return q, 1.0
     if isinstance(unit, Sign):
         return 1.0 - 2.0 / math.pi * math.acos(q), 2.0 / math.pi / math.sqrt(1.0 - q * q)
@@ -92,7 +96,8 @@ def entropic_spherical(q0, q1, y):
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
 @pytest.mark.parametrize("y", [1.5, 20.0])
 def test_spherical_entropy_is_the_minimum_over_q0(case, y):
-    _, unit, alpha, q1 = case
+    device, alpha, q1 = case
+    unit = device.activation
     found = optimize.minimize_scalar(
         lambda q0: entropic_spherical(q0, q1, y) + alpha * energetic(unit, q0, q1, y),
         bounds=(0.05, q1 - 1e-4),
@@ -108,8 +113,8 @@ def test_spherical_entropy_is_the_minimum_over_q0(case, y):
 
 @pytest.mark.parametrize("y", [1.5, 20.0])
 def test_binary_entropy_is_stationary_and_smallest_in_q0(y):
-    case = CASES[3]
-    _, unit, alpha, q1 = case
+    case = device, alpha, q1 = CASES[3]
+    axes = axes_of(device)
     point = at(case, y)
 
     def value(q0):
@@ -127,16 +132,16 @@ def test_binary_entropy_is_stationary_and_smallest_in_q0(y):
             second = entropy(q0_hat, q1_hat + h) - entropy(q0_hat, q1_hat - h)
             return first / (2 * h), second / (2 * h)
 
-        state = Finite(q1, start[0], y, (Binary(), unit, Margin(0.0)))
+        state = Finite(q1, start, y, axes)
         guess = np.log([state.broken.q0_hat, state.broken.split])
         x = optimize.root(gradient, guess, tol=1e-10).x
         q0_hat, split = np.exp(x)
         return entropic_binary(q0_hat, q0_hat + split, q0, q1, y)
 
-    start = [large_deviation._point(q1, alpha, y, (Binary(), unit, Margin(0.0)))[1]]
+    _, start = large_deviation._point(device, alpha, q1, y, axes)
 
     def free_entropy(q0):
-        return value(q0) + alpha * energetic(unit, q0, q1, y)
+        return value(q0) + alpha * energetic(device.activation, q0, q1, y)
 
     here = free_entropy(point.q0)
     assert point.entropy == pytest.approx(here, abs=1e-9)
@@ -163,7 +168,8 @@ def literal_limit(unit, q1, d0, kappa=0.0):
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
 def test_infinitely_many_replicas_by_brute_force(case):
     """P2, D2 with the constant that it drops."""
-    _, unit, alpha, q1 = case
+    device, alpha, q1 = case
+    unit = device.activation
 
     def value(d0):
         entropic = math.log(1.0 - q1) + q1 / (1.0 - q1 + d0) + math.log(2.0 * math.pi) + 1.0
@@ -249,8 +255,8 @@ def test_pattern_averages_for_many_replicas(m):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_one_replica_is_a_typical_solution(case):
-    weights, unit, alpha, _ = case
-    usual = typical.solve(alpha, weights, unit)
+    device, alpha, _ = case
+    usual = typical.solve(device, alpha)
     for overlap in (0.7, 0.95):
         point = at(case, 1.0, overlap=overlap)
         assert point.entropy == pytest.approx(usual.entropy, abs=1e-11)
@@ -259,26 +265,22 @@ def test_one_replica_is_a_typical_solution(case):
 
 
 @pytest.mark.parametrize(
-    ("activation", "overlap", "alpha", "y"),
+    ("device", "alpha", "overlap", "y"),
     [
-        (Perceptron(), 0.85, 0.7, 3.0),
-        (Perceptron(), 0.98, 0.7, 100.0),
-        (Sign(), 0.7, 0.5, 1.1),
-        (ReLU(), 0.6, 0.5, 50.0),
+        (PERCEPTRON, 0.7, 0.85, 3.0),
+        (PERCEPTRON, 0.7, 0.98, 100.0),
+        (TreeCommittee(np.inf, Sign(), Binary()), 0.5, 0.7, 1.1),
+        (TreeCommittee(np.inf, ReLU(), Binary()), 0.5, 0.6, 50.0),
     ],
 )
 def test_two_roots_at_once_are_those_found_one_in_the_other(
-    activation, overlap, alpha, y, monkeypatch
+    device, alpha, overlap, y, monkeypatch
 ):
     """The joint Newton's root, and the nested bracketed ones that it replaces where it can."""
-    found = large_deviation.solve(
-        overlap, alpha, weights=Binary(), activation=activation, replicas=y
-    )
+    found = solve(device, alpha, overlap, replicas=y)
     assert "both equations" in found.report.message
     monkeypatch.setattr(real_replicas, "_joint_saddle", lambda *given: None)
-    nested = large_deviation.solve(
-        overlap, alpha, weights=Binary(), activation=activation, replicas=y
-    )
+    nested = solve(device, alpha, overlap, replicas=y)
     for name in ("entropy", "local_entropy", "energetic", "q0"):
         assert getattr(found, name) == pytest.approx(getattr(nested, name), abs=1e-10)
 
@@ -323,23 +325,22 @@ def test_many_replicas_tend_to_infinitely_many(case):
 def test_overlaps_of_machines_begin_where_groups_dissolve():
     """At the replica-symmetric overlap of a committee; a parity machine has groups at any q1."""
 
-    def ends(alpha, machine, weights):
-        return large_deviation.overlap_range(alpha, weights=weights, activation=machine)
-
     for weights in (Binary(), Spherical()):
-        assert ends(0.0, SignCommittee(3), weights) == (0.0, 1.0)
-        assert ends(0.5, Parity(3), weights) == (0.0, 1.0)
-    low, high = ends(0.5, SignCommittee(3), Spherical())
-    assert low == pytest.approx(finite_committee.solve(0.5).q, rel=1e-6)
+        three, parity = TreeCommittee(3, weights=weights), ParityMachine(3, weights)
+        assert large_deviation.overlap_range(three, 0.0) == (0.0, 1.0)
+        assert large_deviation.overlap_range(parity, 0.5) == (0.0, 1.0)
+    three = TreeCommittee(3)
+    low, high = large_deviation.overlap_range(three, 0.5)
+    assert low == pytest.approx(typical.solve(three, 0.5).q, rel=1e-6)
     assert high == 1.0
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("y", [2.0, 20.0, math.inf])
 def test_groups_dissolve_at_the_replica_symmetric_overlap(case, y):
-    weights, unit, alpha, _ = case
-    usual = typical.solve(alpha, weights, unit)
-    low, high = large_deviation.overlap_range(alpha, weights=weights, activation=unit)
+    device, alpha, _ = case
+    usual = typical.solve(device, alpha)
+    low, high = large_deviation.overlap_range(device, alpha)
     assert (low, high) == (usual.q, 1.0)
     near = at(case, y, overlap=low + 1e-4)
     assert near.entropy == pytest.approx(usual.entropy, abs=1e-6)
@@ -364,15 +365,15 @@ def test_without_patterns(case, y):
 
 def test_free_replicas_in_closed_form():
     """Infinitely many about a centre of magnetisation sqrt(q1); two with overlap q1."""
-    infinite_many = solve(0.6, 0.0, weights=Binary())
+    infinite_many = solve(PERCEPTRON, 0.0, 0.6)
     share = 0.5 * (1.0 + math.sqrt(0.6))
     assert infinite_many.entropy == pytest.approx(
         special.entr(share) + special.entr(1.0 - share), abs=1e-13
     )
-    pair = solve(0.6, 0.0, weights=Binary(), replicas=2)
+    pair = solve(PERCEPTRON, 0.0, 0.6, replicas=2)
     different = special.entr(0.2) + special.entr(0.8)
     assert 2.0 * pair.entropy == pytest.approx(math.log(2.0) + different, abs=1e-12)
-    sphere = solve(0.6, 0.0, replicas=2)
+    sphere = solve(SIGNS, 0.0, 0.6, replicas=2)
     assert sphere.entropy - Spherical().entropy == pytest.approx(0.25 * math.log(0.64), abs=1e-13)
 
 
@@ -385,7 +386,7 @@ def test_free_replicas_in_closed_form():
 @pytest.mark.parametrize("y", [1.7, 30.0, math.inf])
 def test_slopes_are_derivatives(case, y):
     h = 1e-3
-    overlap = case[3]
+    overlap = case[2]
     points = [at(case, y, overlap=overlap + k * h) for k in (-2, -1, 1, 2)]
     here = at(case, y)
     for name, slope in (("entropy", "entropy_slope"), ("local_entropy", "slope")):
@@ -404,8 +405,8 @@ def test_complexity_is_a_derivative_in_the_number_of_replicas(case):
 
 def test_equilibrium_is_one_step_of_symmetry_breaking():
     """At y = m, where neither the overlap nor m changes the entropy; m below 1, so privately."""
-    usual = typical.solve_1rsb(2.0, Spherical(), ReLU())
-    axes = Spherical(), ReLU(), Margin(0.0)
+    device = TreeCommittee(np.inf, ReLU())
+    usual, axes = typical.solve_1rsb(device, 2.0), axes_of(device)
     place = math.log(usual.q0 / (usual.q1 - usual.q0))
     state = Finite(usual.q1, place, usual.m, axes)
     assert state.load == pytest.approx(2.0, rel=1e-8)
@@ -418,8 +419,7 @@ def test_equilibrium_is_one_step_of_symmetry_breaking():
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("y", [2.0, math.inf])
 def test_the_load_increases_with_q0_so_there_is_one_minimum(case, y):
-    weights, unit, _, _ = case
-    axes = weights, unit, Margin(0.0)
+    axes = axes_of(case[0])
     for overlap in (0.5, 0.97):
         places = np.linspace(-12.0, 6.0, 25)
         if y == math.inf:
@@ -430,26 +430,26 @@ def test_the_load_increases_with_q0_so_there_is_one_minimum(case, y):
 
 
 def test_where_the_complexity_vanishes():
-    y = large_deviation.zero_complexity_replicas(
-        0.9, 0.4, weights=Binary(), activation=Perceptron()
-    )
-    point = solve(0.9, 0.4, weights=Binary(), activation=Perceptron(), replicas=y)
+    y = large_deviation.zero_complexity_replicas(PERCEPTRON, 0.4, 0.9)
+    point = solve(PERCEPTRON, 0.4, 0.9, replicas=y)
     assert point.complexity == pytest.approx(0.0, abs=1e-8)
-    other = solve(0.9, 0.4, weights=Binary(), activation=Perceptron(), replicas=1.2 * y)
+    other = solve(PERCEPTRON, 0.4, 0.9, replicas=1.2 * y)
     assert other.entropy > point.entropy  # V is smallest where it vanishes
     with pytest.raises(NotConverged):
-        large_deviation.zero_complexity_replicas(0.9, 0.0, weights=Binary())
+        large_deviation.zero_complexity_replicas(PERCEPTRON, 0.0, 0.9)
 
 
 @pytest.mark.parametrize(
-    ("unit", "digits"), [(Perceptron(), "0.7553"), (Sign(), "0.7151")], ids=str
+    ("device", "digits"),
+    [(PERCEPTRON, "0.7553"), (TreeCommittee(np.inf, Sign(), Binary()), "0.7151")],
+    ids=str,
 )
-def test_entropy_touches_a_slope_of_zero_at_the_threshold(unit, digits):
-    load = large_deviation.dense_threshold(activation=unit)
+def test_entropy_touches_a_slope_of_zero_at_the_threshold(device, digits):
+    load = large_deviation.dense_threshold(device)
     assert f"{load:.4f}" == digits
     overlaps = np.linspace(0.8, 0.96, 33)
     for alpha, rises in ((load - 0.003, False), (load + 0.003, True)):
-        found = curve(overlaps, alpha, weights=Binary(), activation=unit)
+        found = curve(device, alpha, overlaps)
         assert np.any(np.diff(found.entropy) > 0.0) == rises
 
 
@@ -460,21 +460,21 @@ def test_entropy_touches_a_slope_of_zero_at_the_threshold(unit, digits):
 
 def test_a_curve_holds_the_points_and_nan_where_there_are_none():
     overlaps = np.array([[0.95, 0.2], [0.5, 0.8]])
-    found = curve(overlaps, 1.0, replicas=20)
+    found = curve(SIGNS, 1.0, overlaps, replicas=20)
     assert found.converged.tolist() == [[True, False], [True, True]]
     assert math.isnan(found.entropy[0, 1])
-    point = solve(0.8, 1.0, replicas=20)
+    point = solve(SIGNS, 1.0, 0.8, replicas=20)
     for name in ("entropy", "local_entropy", "energetic", "q0", "spread", "slope", "complexity"):
         assert getattr(found, name)[1, 1] == pytest.approx(getattr(point, name), rel=1e-9)
     with pytest.warns(RuntimeWarning, match="no saddle point at 1 of 4 overlaps"):
-        values = large_deviation.local_entropy(overlaps, 1.0, replicas=20)
+        values = large_deviation.local_entropy(SIGNS, 1.0, overlaps, replicas=20)
     assert np.array_equal(values, found.local_entropy, equal_nan=True)
-    assert large_deviation.energetic_term(0.8, 1.0, replicas=20) == point.energetic
-    assert curve([], 1.0).entropy.shape == (0,)
+    assert large_deviation.energetic_term(SIGNS, 1.0, 0.8, replicas=20) == point.energetic
+    assert curve(SIGNS, 1.0, []).entropy.shape == (0,)
 
 
 def test_close_overlaps_at_small_loads_are_free():
-    point = solve(0.999, 0.1)
+    point = solve(SIGNS, 0.1, 0.999)
     assert -1e-12 < point.local_entropy <= 0.0
     assert point.energetic <= 0.0
 
@@ -486,7 +486,7 @@ def test_close_overlaps_at_small_loads_are_free():
         ({"overlap": 1.0}, ValueError, "overlap must be finite and >= 1e-09 and < 1, got 1.0"),
         ({"overlap": "1"}, TypeError, "overlap must be a real number"),
         (
-            {"overlap": 1 - 1e-7, "activation": SignCommittee()},
+            {"overlap": 1 - 1e-7, "device": TreeCommittee(3)},
             ValueError,
             "overlap must be finite and >= 1e-09 and <= 0.999999, got 0.9999999",
         ),
@@ -494,33 +494,60 @@ def test_close_overlaps_at_small_loads_are_free():
         ({"replicas": 0.5}, ValueError, "replicas, if not infinite, must be finite and >= 1"),
         ({"replicas": -math.inf}, ValueError, "replicas"),
         ({"replicas": "many"}, TypeError, "replicas"),
-        ({"margin": -3.0}, ValueError, "margin / activation.scale must be finite and >= -2"),
-        ({"weights": Binary}, TypeError, "weights must be Binary.* call the class"),
-        ({"activation": np.tanh}, TypeError, "activation must be Perceptron"),
+        (
+            {"constraint": Margin(-3.0)},
+            ValueError,
+            "margin / activation.scale must be finite and >= -2",
+        ),
+        ({"constraint": 0.1}, TypeError, "constraint must be Margin"),
+        (
+            {"device": ParityMachine(3), "constraint": Margin(0.1)},
+            ValueError,
+            "constraint must be Margin.* for a device of finitely many units",
+        ),
+        ({"device": Perceptron}, TypeError, "device must be .* call the class"),
+        ({"device": TreeCommittee(5)}, ValueError, "device must have three units"),
+        (
+            {"device": ParityMachine(4), "replicas": 60},
+            ValueError,
+            r"replicas must be from 1 to 50 for ParityMachine\(units=4",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(chosen, error, message):
     with pytest.raises(error, match=message):
-        solve(**({"overlap": 0.9, "alpha": 1.0} | chosen))
+        solve(**({"device": SIGNS, "alpha": 1.0, "overlap": 0.9} | chosen))
 
 
 @pytest.mark.parametrize(
-    ("overlap", "alpha", "weights", "unit", "y"),
+    ("question", "given"),
     [
-        (0.3, 0.7, Binary(), ReLU(), 1e5),
-        (2e-6, 0.3, Spherical(), Sign(), 2.0),
-        (0.005, 0.7, Binary(), Perceptron(), 1e5),
-        (1e-9, 0.83, Binary(), ReLU(), 1.0),
-        (0.1, 0.7, Spherical(), ReLU(), math.inf),
+        (large_deviation.dense_threshold, ()),
+        (large_deviation.zero_complexity_replicas, (0.4, 0.9)),
     ],
 )
-def test_below_the_replica_symmetric_overlap_nothing_is_found(overlap, alpha, weights, unit, y):
+def test_what_machines_of_few_units_are_not_asked(question, given):
+    with pytest.raises(ValueError, match="device must be a Perceptron or have infinitely many"):
+        question(TreeCommittee(3, weights=Binary()), *given)
+
+
+@pytest.mark.parametrize(
+    ("device", "alpha", "overlap", "y"),
+    [
+        (TreeCommittee(np.inf, ReLU(), Binary()), 0.7, 0.3, 1e5),
+        (SIGNS, 0.3, 2e-6, 2.0),
+        (PERCEPTRON, 0.7, 0.005, 1e5),
+        (TreeCommittee(np.inf, ReLU(), Binary()), 0.83, 1e-9, 1.0),
+        (TreeCommittee(np.inf, ReLU()), 0.7, 0.1, math.inf),
+    ],
+)
+def test_below_the_replica_symmetric_overlap_nothing_is_found(device, alpha, overlap, y):
     """Where averages lose their digits load jumps: a change of sign there is no saddle point."""
-    low, _ = large_deviation.overlap_range(alpha, weights=weights, activation=unit)
+    low, _ = large_deviation.overlap_range(device, alpha)
     assert overlap < low
     with pytest.raises(NotConverged, match="must be above the replica-symmetric overlap"):
-        solve(overlap, alpha, weights=weights, activation=unit, replicas=y)
-    here = solve(low * (1 + 1e-3), alpha, weights=weights, activation=unit, replicas=y)
+        solve(device, alpha, overlap, replicas=y)
+    here = solve(device, alpha, low * (1 + 1e-3), replicas=y)
     assert here.report.residual < 1e-8
 
 
@@ -528,41 +555,44 @@ def test_a_saddle_point_is_judged_by_its_residual(monkeypatch):
     """A place that is none, from whatever search, is refused."""
     monkeypatch.setattr(real_replicas, "_single", lambda excess, *_: 0.7 + 0 * excess(0.7))
     with pytest.raises(NotConverged, match="residual"):
-        solve(0.9, 1.0)
+        solve(SIGNS, 1.0, 0.9)
 
 
 def test_a_curve_goes_on_past_overlaps_without_a_saddle_point():
-    found = curve([0.005, 0.2, 0.6], 0.7, weights=Binary(), activation=Perceptron(), replicas=1e5)
+    found = curve(PERCEPTRON, 0.7, [0.005, 0.2, 0.6], replicas=1e5)
     np.testing.assert_array_equal(found.converged, [False, False, True])
     assert all("must be above" in why for why in found.reason[:2])
     with pytest.raises(NotConverged, match="must be above"):
-        large_deviation.zero_complexity_replicas(1e-9, 0.83, weights=Binary(), activation=ReLU())
+        large_deviation.zero_complexity_replicas(CASES[3][0], 0.83, 1e-9)
 
 
 def test_a_local_entropy_above_zero_is_refused(monkeypatch):
     monkeypatch.setattr(Infinite, "entropy", lambda self, alpha: 5.0)
     with pytest.raises(NotConverged, match=r"local entropy found, .* exceeds its bound"):
-        solve(0.9, 1.0)
+        solve(SIGNS, 1.0, 0.9)
 
 
 def test_a_threshold_needs_replicas_that_feel_one_another():
     with pytest.raises(ValueError, match="replicas must be above 1"):
-        large_deviation.dense_threshold(replicas=1.0)
+        large_deviation.dense_threshold(PERCEPTRON, replicas=1.0)
     with pytest.raises(ValueError, match="replicas must be one of 'zero complexity'"):
-        large_deviation.dense_threshold(replicas="all")
+        large_deviation.dense_threshold(PERCEPTRON, replicas="all")
+    with pytest.raises(ValueError, match=r"device must have weights Binary\(\) here"):
+        large_deviation.dense_threshold(SIGNS)
 
 
 def test_a_point_reads_well():
-    text = str(solve(0.9, 1.0, replicas=20))
-    assert text.startswith("Point(overlap=0.9, alpha=1, Spherical(), Sign(), Margin(kappa=0.0)")
+    text = str(solve(PERCEPTRON, 0.4, 0.9, replicas=20))
+    start = "Point(Perceptron(weights=Binary()), alpha=0.4, overlap=0.9, replicas=20, constraint="
+    assert text.startswith(start + "Margin(kappa=0.0))")
     assert "complexity" in text
-    assert "complexity" not in str(solve(0.9, 1.0))
+    assert "complexity" not in str(solve(PERCEPTRON, 0.4, 0.9))
 
 
 @pytest.mark.parametrize("alpha", [0.5, 2.0])
 def test_energetic_term_counts_each_pattern(alpha):
     """The entropy is stationary in all else, so that its slope in the load is that term."""
     step = 1e-4
-    low, point, high = (large_deviation.solve(0.9, alpha + shift) for shift in (-step, 0.0, step))
+    low, point, high = (solve(SIGNS, alpha + shift, 0.9) for shift in (-step, 0.0, step))
     slope = (high.entropy - low.entropy) / (2.0 * step)
     assert point.energetic / alpha == pytest.approx(slope, rel=1e-6)

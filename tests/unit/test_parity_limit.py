@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from wfmlib import gaussian
+from wfmlib import ParityMachine, gaussian
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import (
-    Parity,
     infinite_replicas,
     large_deviation,
     parity,
     parity_limit,
     parity_replicas,
 )
+from wfmlib.theory.finite_machines import Parity
 from wfmlib.theory.parity_limit import _best, _fold, _log_sigma, limit_averages
 
 
@@ -306,7 +306,7 @@ def test_local_entropy_of_any_number_of_replicas():
     """Across an integer, across 50 where the way changes, and up to infinity."""
 
     def entropy(replicas):
-        return large_deviation.local_entropy(0.5, 0.5, activation=Parity(2), replicas=replicas)
+        return large_deviation.local_entropy(ParityMachine(2), 0.5, 0.5, replicas=replicas)
 
     assert entropy(3.001) - entropy(3) == pytest.approx(entropy(3) - entropy(2.999), rel=2e-2)
     assert entropy(2.001) - entropy(2) == pytest.approx(entropy(2) - entropy(1.999), rel=0.1)
@@ -319,7 +319,7 @@ def test_local_entropy_of_any_number_of_replicas():
 @pytest.mark.parametrize("case", [(2, 0.5, 0.5, -0.10724), (3, 0.9, 1.0, -0.01028)])
 def test_local_entropy_of_infinitely_many(case):
     units, overlap, alpha, value = case
-    point = large_deviation.solve(overlap, alpha, activation=Parity(units))
+    point = large_deviation.solve(ParityMachine(units), alpha, overlap)
     assert point.local_entropy == pytest.approx(value, abs=6e-6)
     assert point.q0 == overlap
 
@@ -327,4 +327,4 @@ def test_local_entropy_of_infinitely_many(case):
 def test_machines_of_more_units_have_few_replicas():
     for wrong in (50.5, 60, math.inf):
         with pytest.raises(ValueError, match="replicas must be from 1 to 50"):
-            large_deviation.solve(0.5, 0.5, activation=Parity(4), replicas=wrong)
+            large_deviation.solve(ParityMachine(4), 0.5, 0.5, replicas=wrong)

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from wfmlib import gaussian
-from wfmlib.theory import CrossEntropy
+from wfmlib import CrossEntropy, gaussian
 from wfmlib.theory.tabulated import ORDER, evaluate, panel_of, tabulate
 
 NOWHERE = np.empty((0, 2))  # no feature

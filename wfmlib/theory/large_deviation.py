@@ -16,9 +16,9 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.constraints import Margin
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.weights import Binary
 from wfmlib.solvers import (
     NotConverged,
     NoZero,
@@ -29,8 +29,8 @@ from wfmlib.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.axes import ACTIVATIONS, LEAST_LOAD, MARGINS, WEIGHTS, checked_load
-from wfmlib.theory.finite_machines import MOST_LIMIT_UNITS, MOST_POWERS, Parity, SignCommittee
+from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load
+from wfmlib.theory.finite_machines import MOST_LIMIT_UNITS, MOST_POWERS, SignCommittee
 from wfmlib.theory.flat_slope import first_flat_load
 from wfmlib.theory.real_replicas import Free, saddle, unbroken_load
 
@@ -46,8 +46,6 @@ __all__ = [
     "zero_complexity_replicas",
 ]
 
-SPHERICAL, SIGN = Spherical(), Sign()  # defaults
-MACHINES = (SignCommittee, Parity)
 LEAST_OVERLAP = 1e-9
 MOST_OVERLAP = 1.0 - 1e-6  # of a committee of three, whose averages take (1 - overlap)^(-1/2) long
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
@@ -65,14 +63,15 @@ class Point:
 
     Attributes
     ----------
-    overlap : float
-        Mutual overlap q1 of the replicas.
+    device : Perceptron, TreeCommittee or ParityMachine
     alpha : float
         Load: patterns per weight.
-    weights, activation, constraint
-        The device, and the margin.
+    overlap : float
+        Mutual overlap q1 of the replicas.
     replicas : float
         y, at least 1; may be infinite.
+    constraint : Margin
+        What every pattern demands.
     entropy : float
         Free entropy V: logarithm of the number (Binary) or volume (Spherical) of configurations of
         the replicas, in nats per weight and replica  [eq-ld-entropy]. Not normalised.
@@ -97,12 +96,11 @@ class Point:
         Residual: relative error of the load.
     """
 
-    overlap: float
+    device: Perceptron | TreeCommittee | ParityMachine
     alpha: float
-    weights: Binary | Spherical
-    activation: Perceptron | Sign | ReLU | Activation
-    constraint: Margin
+    overlap: float
     replicas: float
+    constraint: Margin
     entropy: float
     local_entropy: float
     energetic: float
@@ -115,8 +113,8 @@ class Point:
 
     def __repr__(self):
         lines = [
-            f"Point(overlap={self.overlap:g}, alpha={self.alpha:g}, {self.weights}, "
-            f"{self.activation}, {self.constraint}, replicas={self.replicas:g})",
+            f"Point({self.device}, alpha={self.alpha:g}, overlap={self.overlap:g}, "
+            f"replicas={self.replicas:g}, constraint={self.constraint})",
             f"  entropy        {self.entropy:.10g} nats per weight and replica",
             f"  local_entropy  {self.local_entropy:.10g}",
             f"  energetic      {self.energetic:.10g}",
@@ -129,24 +127,26 @@ class Point:
         return "\n".join(lines)
 
 
-def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0):
+def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
     """Solve for real replicas at one mutual overlap.
 
     Parameters
     ----------
-    overlap : float
-        Mutual overlap q1 of the replicas, from 1e-9 and below 1 (for SignCommittee up to
-        ``1 - 1e-6``), and above the lower end of `overlap_range`.
+    device : Perceptron, TreeCommittee or ParityMachine
+        A committee of infinitely many units, or of three sign units; a parity machine of two to
+        six.
     alpha : float
         Load, patterns per weight; 0, or from 1e-7 upwards.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation, SignCommittee or Parity
+    overlap : float
+        Mutual overlap q1 of the replicas, from 1e-9 and below 1 (for a committee of three up to
+        ``1 - 1e-6``), and above the lower end of `overlap_range`.
     replicas : float
         Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
-        necessarily an integer; or ``math.inf``. For Parity of more than three units up to 50.
-    margin : float
-        Raw stability that every pattern must exceed, from -2 to 1e4 times the activation's
-        `scale`; 0 for finite machines.
+        necessarily an integer; or ``math.inf``. For a parity machine of more than three units up
+        to 50.
+    constraint : Margin
+        What every pattern demands, from -2 to 1e4 times the activation's `scale`; 0 for finitely
+        many units.
 
     Returns
     -------
@@ -179,17 +179,18 @@ def solve(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.i
 
     Examples
     --------
-    >>> point = solve(0.9, 1.0)
+    >>> point = solve(TreeCommittee(np.inf), 1.0, 0.9)
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
     """
-    axes = _checked(weights, activation, margin)
-    overlap, alpha = _checked_overlap(overlap, activation), checked_load(alpha, LEAST_LOAD)
-    return _point(overlap, alpha, _checked_replicas(replicas, activation), axes)[0]
+    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    overlap, replicas = _checked_overlap(overlap, axes), _checked_replicas(replicas, device)
+    return _point(device, alpha, overlap, replicas, axes)[0]
 
 
-def _point(overlap, alpha, replicas, axes, start=None):
+def _point(device, alpha, overlap, replicas, axes, start=None):
     """Return a `Point`, and its place to start from nearby."""
+    given = device, alpha, overlap, replicas, axes[2]
     free = Free(overlap, replicas, axes[0])
     state, place = None, None
     report = accepted(0.0, 0.0, 0, "no patterns")
@@ -198,10 +199,7 @@ def _point(overlap, alpha, replicas, axes, start=None):
     if state is None:  # no patterns, or none that is felt
         infinite = replicas == math.inf
         return Point(
-            overlap,
-            alpha,
-            *axes,
-            replicas=replicas,
+            *given,
             entropy=free.entropy,
             local_entropy=0.0,
             energetic=0.0,
@@ -214,14 +212,11 @@ def _point(overlap, alpha, replicas, axes, start=None):
         ), place
     slope = float(state.slope(alpha))
     entropy = float(state.entropy(alpha))
-    counted = replicas < math.inf and not isinstance(axes[1], MACHINES)
+    counted = replicas < math.inf and axes[1].one_field
     rounding = ROUNDING / (1.0 - overlap)
     fraction = bounded("local entropy", entropy - free.entropy, rounding, report)
     return Point(
-        overlap,
-        alpha,
-        *axes,
-        replicas=replicas,
+        *given,
         entropy=entropy,
         local_entropy=fraction,
         energetic=float(alpha * state.term),
@@ -268,24 +263,15 @@ class Curve:
     reason: np.ndarray
 
 
-def curve(
-    overlap,
-    alpha,
-    *,
-    weights=SPHERICAL,
-    activation=SIGN,
-    replicas=math.inf,
-    margin=0.0,
-    progress=False,
-):
+def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), progress=False):
     """Solve at many overlaps, each the start of the next smaller one.
 
     Parameters
     ----------
+    device, alpha, replicas, constraint
+        As `solve`.
     overlap : array_like
         From 1e-9 and below 1, as `solve`, in any order.
-    alpha, weights, activation, replicas, margin
-        As `solve`.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -300,17 +286,15 @@ def curve(
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes = _checked(weights, activation, margin)
-    overlaps = _validate.reals("overlap", overlap)
-    alpha, replicas = checked_load(alpha, LEAST_LOAD), _checked_replicas(replicas, activation)
+    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    overlaps, replicas = _validate.reals("overlap", overlap), _checked_replicas(replicas, device)
     order = np.argsort(-overlaps, axis=None)
     names = [f.name for f in fields(Curve)[:-2]]
 
     def follow(place, before):
         start = None if before is None or math.isnan(before[-1]) else before[-1]
-        point, place = _point(
-            _checked_overlap(float(place), activation), alpha, replicas, axes, start
-        )
+        overlap = _checked_overlap(float(place), axes)
+        point, place = _point(device, alpha, overlap, replicas, axes, start)
         values = [getattr(point, name) for name in names]
         row = [math.nan if value is None else value for value in [*values, place]]
         return np.array(row, dtype=float)
@@ -330,18 +314,16 @@ def curve(
     return Curve(**columns, **{name: one.reshape(overlaps.shape) for name, one in flags.items()})
 
 
-def local_entropy(
-    overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0
-):
+def local_entropy(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
     """Return the logarithm of the fraction of configurations that are solutions.
 
     Per weight and replica, with as many replicas at load 0 for reference  [eq-ld-normalised].
 
     Parameters
     ----------
-    overlap : float or array_like
-    alpha, weights, activation, replicas, margin
+    device, alpha, replicas, constraint
         As `solve`.
+    overlap : float or array_like
 
     Returns
     -------
@@ -357,22 +339,20 @@ def local_entropy(
 
     Examples
     --------
-    >>> round(local_entropy(0.9, 1.0, replicas=20), 4)
+    >>> round(local_entropy(TreeCommittee(np.inf), 1.0, 0.9, replicas=20), 4)
     -0.1706
     """
-    return _column("local_entropy", overlap, alpha, weights, activation, replicas, margin)
+    return _column("local_entropy", device, alpha, overlap, replicas, constraint)
 
 
-def energetic_term(
-    overlap, alpha, *, weights=SPHERICAL, activation=SIGN, replicas=math.inf, margin=0.0
-):
+def energetic_term(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
     """Return ``alpha G_E`` at the saddle point, the other normalised curve  [eq-ld-normalised].
 
     Parameters
     ----------
-    overlap : float or array_like
-    alpha, weights, activation, replicas, margin
+    device, alpha, replicas, constraint
         As `solve`.
+    overlap : float or array_like
 
     Returns
     -------
@@ -384,14 +364,14 @@ def energetic_term(
     TypeError, ValueError, NotConverged
         As `local_entropy`.
     """
-    return _column("energetic", overlap, alpha, weights, activation, replicas, margin)
+    return _column("energetic", device, alpha, overlap, replicas, constraint)
 
 
-def _column(name, overlap, alpha, weights, activation, replicas, margin):
-    axes = {"weights": weights, "activation": activation, "replicas": replicas, "margin": margin}
+def _column(name, device, alpha, overlap, replicas, constraint):
+    asked = {"replicas": replicas, "constraint": constraint}
     if _validate.array("overlap", overlap).ndim == 0:
-        return getattr(solve(overlap, alpha, **axes), name)
-    found = curve(overlap, alpha, **axes)
+        return getattr(solve(device, alpha, overlap, **asked), name)
+    found = curve(device, alpha, overlap, **asked)
     if not np.all(found.converged):
         largest = np.max(found.overlap[~found.converged])
         warnings.warn(
@@ -409,7 +389,7 @@ def _column(name, overlap, alpha, weights, activation, replicas, margin):
 # ------------------------------------------------------------------------------------------------
 
 
-def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
+def overlap_range(device, alpha, *, constraint=Margin(0.0)):
     """Return the mutual overlaps at which there is a saddle point, for any number of replicas.
 
     At the lower end groups dissolve, ``q0 = q1``: it is the replica-symmetric overlap of typical
@@ -417,7 +397,7 @@ def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
 
     Parameters
     ----------
-    alpha, weights, activation, margin
+    device, alpha, constraint
         As `solve`.
 
     Returns
@@ -433,10 +413,9 @@ def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
     """
-    axes = _checked(weights, activation, margin)
-    alpha = checked_load(alpha, LEAST_LOAD)
-    if not isinstance(activation, MACHINES):
-        return typical.solve(alpha, *axes).q, 1.0
+    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    if axes[1].one_field:
+        return typical.solve(device, alpha, constraint).q, 1.0
     if alpha == 0.0:
         return 0.0, 1.0
 
@@ -452,12 +431,14 @@ def overlap_range(alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
         raise NotConverged(Report(False, math.inf, 1, message)) from None
 
 
-def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SIGN, margin=0.0):
+def zero_complexity_replicas(device, alpha, overlap, *, constraint=Margin(0.0)):
     """Return the number of replicas at which the number of groups is no longer exponential.
 
     Parameters
     ----------
-    overlap, alpha, weights, activation, margin
+    device : Perceptron or TreeCommittee
+        A committee of infinitely many units.
+    alpha, overlap, constraint
         As `solve`.
 
     Returns
@@ -473,16 +454,13 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
     NotConverged
         As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
     """
-    axes = _checked(weights, activation, margin)
-    if isinstance(activation, MACHINES):
-        raise TypeError(
-            f"activation must be Perceptron, Sign, ReLU or Activation here, got {activation!r}"
-        )
-    overlap, alpha = _checked_overlap(overlap, activation), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint), checked_load(alpha, LEAST_LOAD)
+    overlap = _checked_overlap(overlap, axes)
     places = [None]
 
     def complexity(log_replicas):
-        point, place = _point(overlap, alpha, math.exp(log_replicas), axes, places[-1])
+        replicas = math.exp(log_replicas)
+        point, place = _point(device, alpha, overlap, replicas, axes, places[-1])
         places.append(place)
         return point.complexity
 
@@ -499,20 +477,21 @@ def zero_complexity_replicas(overlap, alpha, *, weights=SPHERICAL, activation=SI
         raise NotConverged(report, failure.state) from None
 
 
-def dense_threshold(*, activation=Linear(), replicas=math.inf, margin=0.0):
+def dense_threshold(device, *, replicas=math.inf, constraint=Margin(0.0)):
     """Return the load at which the free entropy stops being monotonic in the overlap.
 
-    For binary weights. Below it V, the logarithm of the number of configurations and not of a
-    fraction, falls all the way as replicas are drawn together  [eq-ld-threshold]; above it there
-    are overlaps at which it rises with q1, as if solutions a little further apart were fewer: the
-    replica-symmetric dense region breaks up.
+    Below it V, the logarithm of the number of configurations and not of a fraction, falls all the
+    way as replicas are drawn together  [eq-ld-threshold]; above it there are overlaps at which it
+    rises with q1, as if solutions a little further apart were fewer: the replica-symmetric dense
+    region breaks up.
 
     Parameters
     ----------
-    activation : Perceptron, Sign, ReLU or Activation
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
     replicas : float or "zero complexity"
         Their number, above 1; or, at each overlap, the number at which the complexity vanishes.
-    margin : float
+    constraint : Margin
         As `solve`.
 
     Returns
@@ -535,11 +514,11 @@ def dense_threshold(*, activation=Linear(), replicas=math.inf, margin=0.0):
 
     Source: P1 quotes 0.76 for the perceptron.
     """
-    axes = _checked(Binary(), activation, margin)
+    axes = checked(device, constraint, weights=(Binary,))
     if isinstance(replicas, str):
         _validate.choice("replicas", replicas, ("zero complexity",))
         return first_flat_load(None, axes)
-    replicas = _checked_replicas(replicas)
+    replicas = _checked_replicas(replicas, device)
     if replicas == 1.0:
         raise ValueError("replicas must be above 1: with one, V does not depend on the overlap")
     return first_flat_load(replicas, axes)
@@ -550,35 +529,22 @@ def dense_threshold(*, activation=Linear(), replicas=math.inf, margin=0.0):
 # ------------------------------------------------------------------------------------------------
 
 
-def _checked(weights, activation, margin):
-    """Return the axes after checking that each is one of its members, in range."""
-    _validate.member("weights", weights, WEIGHTS)
-    margin = _validate.real("margin", margin)
-    _validate.member("activation", activation, (*ACTIVATIONS, *MACHINES))
-    if isinstance(activation, MACHINES):
-        if margin != 0.0:
-            raise ValueError(f"margin must be 0 for {activation!r}, got {margin}")
-    else:
-        _validate.real("margin / activation.scale", margin / activation.scale, *MARGINS)
-    return weights, activation, Margin(margin)
-
-
-def _checked_overlap(overlap, activation):
-    if isinstance(activation, SignCommittee):
+def _checked_overlap(overlap, axes):
+    if isinstance(axes[1], SignCommittee):
         return _validate.real("overlap", overlap, LEAST_OVERLAP, MOST_OVERLAP)
     return _validate.real("overlap", overlap, LEAST_OVERLAP, 1.0, high_open=True)
 
 
-def _checked_replicas(replicas, activation=None):
+def _checked_replicas(replicas, device):
     if type(replicas) is np.ndarray and replicas.ndim == 0:
         replicas = replicas.item()
     infinite = isinstance(replicas, (float, np.floating)) and replicas == math.inf
     if not infinite:
         replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
-    small = not isinstance(activation, Parity) or activation.units <= MOST_LIMIT_UNITS
+    small = not isinstance(device, ParityMachine) or device.units <= MOST_LIMIT_UNITS
     if replicas > MOST_POWERS and not small:
         raise ValueError(
-            f"replicas must be from 1 to {MOST_POWERS} for {activation!r} (more, and infinitely "
+            f"replicas must be from 1 to {MOST_POWERS} for {device!r} (more, and infinitely "
             f"many, with up to {MOST_LIMIT_UNITS} units), got {replicas:g}"
         )
     return math.inf if infinite else replicas
