@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from wfmlib import learning, patterns
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
+from wfmlib import (
     Activation,
     Binary,
     Margin,
@@ -21,29 +19,39 @@ from wfmlib.theory import (
     ReLU,
     Sign,
     Spherical,
-    large_deviation,
-    typical,
+    TreeCommittee,
+    learning,
+    patterns,
 )
+from wfmlib.models.activations import Linear
+from wfmlib.solvers import NotConverged
+from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.dense_stabilities import at_many
 from wfmlib.theory.replica_symmetric import last_load
 from wfmlib.theory.stabilities import cumulative, density
 
-UNITS = (Perceptron(), Sign(), ReLU())
-AXES = [(weights, unit) for weights in (Binary(), Spherical()) for unit in UNITS]
-CASES = [  # weights, unit, alpha, kappa; 1 - q from 0.99 down to 3e-5
-    (Binary(), Perceptron(), 0.4, 0.0),
-    (Binary(), Perceptron(), 0.01, 3.0),
-    (Binary(), Sign(), 0.9, 0.0),
-    (Binary(), ReLU(), 0.4, 0.3),
-    (Spherical(), Perceptron(), 1.9999, 0.0),
-    (Spherical(), Sign(), 5.0, 0.2),
-    (Spherical(), ReLU(), 2.0, -0.5),
+PERCEPTRON, SPHERICAL = Perceptron(), Perceptron(Spherical())
+BINARY_DEVICES = [
+    PERCEPTRON,
+    TreeCommittee(np.inf, Sign(), Binary()),
+    TreeCommittee(np.inf, ReLU(), Binary()),
+]
+SIGNS, RELUS = TreeCommittee(np.inf, Sign()), TreeCommittee(np.inf, ReLU())
+DEVICES = [*BINARY_DEVICES, SPHERICAL, SIGNS, RELUS]
+CASES = [  # device, alpha, constraint; 1 - q from 0.99 down to 3e-5
+    (PERCEPTRON, 0.4, Margin(0.0)),
+    (PERCEPTRON, 0.01, Margin(3.0)),
+    (BINARY_DEVICES[1], 0.9, Margin(0.0)),
+    (BINARY_DEVICES[2], 0.4, Margin(0.3)),
+    (SPHERICAL, 1.9999, Margin(0.0)),
+    (SIGNS, 5.0, Margin(0.2)),
+    (RELUS, 2.0, Margin(-0.5)),
 ]
 
 
 def deltas(unit, q):
     """Delta(q) - Delta_{-1} and Delta_2 - Delta(q) of P2, appendix B1."""
-    if isinstance(unit, Perceptron):
+    if isinstance(unit, Linear):
         return q, 1.0 - q
     if isinstance(unit, Sign):
         delta = 1.0 - 2.0 / math.pi * math.acos(q)
@@ -81,51 +89,46 @@ def literal(stability, q, unit, kappa):
     return float(mp.quad(pattern, where)), float(mp.quad(up_to, where))
 
 
-def settings_of(case):
-    weights, unit, alpha, kappa = case
-    keywords = {"weights": weights, "activation": unit, "constraint": Margin(kappa)}
-    return alpha, keywords, typical.solve(alpha, **keywords)
-
-
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("beyond", [1e-6, 2.5])
 def test_literal_formula(case, beyond):
-    _, unit, _, kappa = case
-    alpha, keywords, point = settings_of(case)
-    stability = kappa + beyond * unit.scale
+    device, alpha, constraint = case
+    unit, point = device.activation, typical.solve(*case)
+    stability = constraint.kappa + beyond * unit.scale
     with mp.workdps(20):
-        expected, expected_share = literal(stability, point.q, unit, kappa)
+        expected, expected_share = literal(stability, point.q, unit, constraint.kappa)
     # 1 - q is computed here from q: at 3e-5 that costs 1e-11
-    found = density(stability, alpha, **keywords)
+    found = density(device, alpha, stability, constraint=constraint)
     assert found == pytest.approx(expected, rel=1e-10)
-    assert cumulative(stability, alpha, **keywords) == pytest.approx(expected_share, rel=1e-10)
+    share = cumulative(device, alpha, stability, constraint=constraint)
+    assert share == pytest.approx(expected_share, rel=1e-10)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_cumulative_is_the_integral_and_ends_at_one(case):
-    _, unit, _, kappa = case
-    alpha, keywords, _ = settings_of(case)
+    device, alpha, constraint = case
+    scale, kappa = device.activation.scale, constraint.kappa
     node, weight = np.polynomial.legendre.leggauss(20)
     ends = np.concatenate(([0.0], np.geomspace(1e-4, 14.0, 60)))  # graded towards the margin
     half = 0.5 * np.diff(ends)
-    x = kappa + unit.scale * ((ends[:-1] + half)[:, None] + half[:, None] * node)
-    pieces = unit.scale * half * (density(x, alpha, **keywords) @ weight)
-    found = cumulative(kappa + unit.scale * ends[1:], alpha, **keywords)
+    x = kappa + scale * ((ends[:-1] + half)[:, None] + half[:, None] * node)
+    pieces = scale * half * (density(device, alpha, x, constraint=constraint) @ weight)
+    found = cumulative(device, alpha, kappa + scale * ends[1:], constraint=constraint)
     assert found == pytest.approx(np.cumsum(pieces), abs=1e-11)
     assert found[-1] == pytest.approx(1.0, abs=1e-14)
 
 
-@pytest.mark.parametrize(("weights", "unit"), AXES)
+@pytest.mark.parametrize("device", DEVICES, ids=str)
 @pytest.mark.parametrize("kappa", [-0.6, 0.0, 0.5])
-def test_just_above_the_margin_it_is_what_the_entropy_loses(weights, unit, kappa):
+def test_just_above_the_margin_it_is_what_the_entropy_loses(device, kappa):
     alpha, step = 0.3, 1e-3
-    point = typical.solve(alpha, weights, unit, Margin(kappa))
-    axes = {"weights": weights, "activation": unit, "constraint": Margin(kappa)}
-    above = density(math.nextafter(kappa, math.inf), alpha, **axes)
+    point = typical.solve(device, alpha, Margin(kappa))
+    nearest = math.nextafter(kappa, math.inf)
+    above = density(device, alpha, nearest, constraint=Margin(kappa))
     assert above == pytest.approx(point.margin_density, rel=1e-13)
     near, far = (
-        typical.solve(alpha, weights, unit, Margin(kappa + step)).entropy
-        - typical.solve(alpha, weights, unit, Margin(kappa - step)).entropy
+        typical.solve(device, alpha, Margin(kappa + step)).entropy
+        - typical.solve(device, alpha, Margin(kappa - step)).entropy
         for step in (step, 2.0 * step)
     )
     slope = (8.0 * near - far) / (12.0 * step)  # error of order step^4
@@ -135,62 +138,65 @@ def test_just_above_the_margin_it_is_what_the_entropy_loses(weights, unit, kappa
 @pytest.mark.parametrize("kappa", [-0.5, 0.0, 0.7])
 def test_zero_at_the_margin_and_below(kappa):
     where = np.array([kappa - 3.0, kappa - 1e-12, kappa, kappa + 1e-12, kappa + 1.0])
-    found = density(where, 0.2, constraint=Margin(kappa))
-    share = cumulative(where, 0.2, constraint=Margin(kappa))
+    found = density(PERCEPTRON, 0.2, where, constraint=Margin(kappa))
+    share = cumulative(PERCEPTRON, 0.2, where, constraint=Margin(kappa))
     assert found[:3].tolist() == share[:3].tolist() == [0.0, 0.0, 0.0]
     assert np.all(found[3:] > 0.0)
     assert np.all(share[3:] > 0.0)
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("device", BINARY_DEVICES, ids=str)
 @pytest.mark.parametrize("kappa", [-0.4, 0.0, 1.0])
-def test_without_patterns_a_normal_density_is_cut_off(unit, kappa):
-    stability = kappa + unit.scale * np.array([0.01, 0.5, 2.0, 5.0])
-    cut = stats.truncnorm(kappa / unit.scale, np.inf, scale=unit.scale)
+def test_without_patterns_a_normal_density_is_cut_off(device, kappa):
+    scale, constraint = device.activation.scale, Margin(kappa)
+    stability = kappa + scale * np.array([0.01, 0.5, 2.0, 5.0])
+    cut = stats.truncnorm(kappa / scale, np.inf, scale=scale)
     for alpha in (0.0, 1e-12):
-        axes = {"activation": unit, "constraint": Margin(kappa)}
-        assert density(stability, alpha, **axes) == pytest.approx(cut.pdf(stability), rel=1e-10)
-        found = cumulative(stability, alpha, **axes)
+        found = density(device, alpha, stability, constraint=constraint)
+        assert found == pytest.approx(cut.pdf(stability), rel=1e-10)
+        found = cumulative(device, alpha, stability, constraint=constraint)
         assert found == pytest.approx(cut.cdf(stability), rel=1e-10)
 
 
 @pytest.mark.parametrize("kappa", [0.0, 0.8])
 def test_at_capacity_the_patterns_that_fell_short_lie_at_the_margin(kappa):
     """Spherical perceptron (Gardner 1988): a delta peak of weight H(-kappa), then the normal."""
-    keywords = {"weights": Spherical(), "constraint": Margin(kappa)}
-    alpha = typical.capacity(Spherical(), Perceptron(), kappa) * (1.0 - 1e-8)
-    width = math.sqrt(2.0 * typical.solve(alpha, **keywords).distance)  # of order 1e-4
+    constraint = Margin(kappa)
+    alpha = typical.capacity(SPHERICAL, constraint=constraint) * (1.0 - 1e-8)
+    width = math.sqrt(2.0 * typical.solve(SPHERICAL, alpha, constraint).distance)  # some 1e-4
     assert width < 1e-3
-    at_peak = cumulative(kappa + 0.05, alpha, **keywords)
+    at_peak = cumulative(SPHERICAL, alpha, kappa + 0.05, constraint=constraint)
     # 0.05 of the normal lies to the right of the margin; corrections vanish like the width
     assert at_peak == pytest.approx(special.ndtr(kappa + 0.05), abs=2.0 * width)
     above = kappa + np.array([0.5, 1.5, 4.0])
     expected = stats.norm.pdf(above)
-    assert density(above, alpha, **keywords) == pytest.approx(expected, rel=1e-5)
+    found = density(SPHERICAL, alpha, above, constraint=constraint)
+    assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_number_in_number_out_and_arrays_keep_their_shape():
     grid = np.array([[-1.0, 0.0, 0.2], [0.5, 1.0, 30.0]])
     for function in (density, cumulative):
-        found = function(grid, 0.4)
+        found = function(PERCEPTRON, 0.4, grid)
         assert found.shape == grid.shape
-        one = function(0.5, 0.4)
+        one = function(PERCEPTRON, 0.4, 0.5)
         assert type(one) is float
         assert one == found[1, 0]
-        assert function([], 0.4).shape == (0,)
-        assert function(np.float32(0.5), 0.4) == one
-    assert 1e-230 < density(30.0, 0.4) < 1e-190  # a normal density there is 1e-196
+        assert function(PERCEPTRON, 0.4, []).shape == (0,)
+        assert function(PERCEPTRON, 0.4, np.float32(0.5)) == one
+    assert 1e-230 < density(PERCEPTRON, 0.4, 30.0) < 1e-190  # a normal density there is 1e-196
 
 
 def test_units():
     """A perceptron written as an activation in another unit; ReLU written as one."""
-    triple = Activation(lambda x: 3.0 * x)
-    found = density(1.5, 0.4, activation=triple, constraint=Margin(0.3))
-    assert found == pytest.approx(density(0.5, 0.4, constraint=Margin(0.1)) / 3.0, rel=1e-10)
-    same = Activation(lambda x: np.maximum(x, 0.0))
+    triple = TreeCommittee(np.inf, Activation(lambda x: 3.0 * x), Binary())
+    found = density(triple, 0.4, 1.5, constraint=Margin(0.3))
+    expected = density(PERCEPTRON, 0.4, 0.5, constraint=Margin(0.1)) / 3.0
+    assert found == pytest.approx(expected, rel=1e-10)
+    same = TreeCommittee(np.inf, Activation(lambda x: np.maximum(x, 0.0)), Binary())
     for function in (density, cumulative):
-        found = function([0.1, 0.9], 0.4, activation=same, constraint=Margin(0.05))
-        expected = function([0.1, 0.9], 0.4, activation=ReLU(), constraint=Margin(0.05))
+        found = function(same, 0.4, [0.1, 0.9], constraint=Margin(0.05))
+        expected = function(BINARY_DEVICES[2], 0.4, [0.1, 0.9], constraint=Margin(0.05))
         assert found == pytest.approx(expected, rel=1e-10)
 
 
@@ -198,15 +204,20 @@ def test_units():
 def test_wrong_arguments(function):
     for wrong in (math.nan, math.inf, [0.0, -math.inf]):
         with pytest.raises(ValueError, match="stability must be finite"):
-            function(wrong, 0.4)
+            function(PERCEPTRON, 0.4, wrong)
     with pytest.raises(TypeError, match="stability"):
-        function("0.5", 0.4)
+        function(PERCEPTRON, 0.4, "0.5")
     with pytest.raises(ValueError, match="alpha"):
-        function(0.5, -0.4)
-    with pytest.raises(TypeError, match="weights"):
-        function(0.5, 0.4, weights=Binary)
+        function(PERCEPTRON, -0.4, 0.5)
+    for dense in ({}, {"overlap": 0.85}):
+        with pytest.raises(TypeError, match="device"):
+            function(Binary(), 0.4, 0.5, **dense)
+        with pytest.raises(ValueError, match="device must be a Perceptron or have infinitely"):
+            function(TreeCommittee(3), 0.4, 0.5, **dense)
+        with pytest.raises(TypeError, match="constraint must be Margin"):
+            function(PERCEPTRON, 0.4, 0.5, constraint=0.1, **dense)
     with pytest.raises(NotConverged, match="capacity"):
-        function(0.5, 2.1, weights=Spherical())
+        function(SPHERICAL, 2.1, 0.5)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -215,24 +226,24 @@ def test_wrong_arguments(function):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(AXES), st.floats(0.001, 0.98), st.floats(0.0, 3.0))
-def test_at_margins_from_zero_on_the_density_falls(pair, fraction, kappa):
-    weights, unit = pair
-    kappa *= unit.scale
-    alpha = fraction * min(last_load(weights, unit, Margin(kappa)), 100.0)
-    axes = {"weights": weights, "activation": unit, "constraint": Margin(kappa)}
-    where = kappa + unit.scale * np.geomspace(1e-6, 8.0, 200)
-    assert np.all(np.diff(density(where, alpha, **axes)) < 0.0)
-    assert np.all(np.diff(cumulative(where, alpha, **axes)) > -1e-14)
+@given(st.sampled_from(DEVICES), st.floats(0.001, 0.98), st.floats(0.0, 3.0))
+def test_at_margins_from_zero_on_the_density_falls(device, fraction, kappa):
+    unit = device.activation
+    constraint = Margin(kappa * unit.scale)
+    alpha = fraction * min(last_load(device.weights, unit, constraint), 100.0)
+    where = constraint.kappa + unit.scale * np.geomspace(1e-6, 8.0, 200)
+    assert np.all(np.diff(density(device, alpha, where, constraint=constraint)) < 0.0)
+    assert np.all(np.diff(cumulative(device, alpha, where, constraint=constraint)) > -1e-14)
 
 
-@pytest.mark.parametrize(("weights", "unit"), AXES)
-def test_below_margin_zero_it_rises_at_small_loads_and_falls_at_large_ones(weights, unit):
-    kappa = -unit.scale
-    axes = {"weights": weights, "activation": unit, "constraint": Margin(kappa)}
-    near = kappa + unit.scale * np.array([1e-6, 1e-3])
-    few = density(near, 0.1, **axes)
-    many = density(near, 0.97 * min(last_load(weights, unit, Margin(kappa)), 1e3), **axes)
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+def test_below_margin_zero_it_rises_at_small_loads_and_falls_at_large_ones(device):
+    unit = device.activation
+    constraint = Margin(-unit.scale)
+    near = constraint.kappa + unit.scale * np.array([1e-6, 1e-3])
+    few = density(device, 0.1, near, constraint=constraint)
+    large = 0.97 * min(last_load(device.weights, unit, constraint), 1e3)
+    many = density(device, large, near, constraint=constraint)
     assert few[0] < few[1]
     assert many[0] > many[1]
 
@@ -252,8 +263,8 @@ def counted():
     for N, samples in SIZES.items():
         rows = []
         for child in np.random.SeedSequence(2024).spawn(samples):
-            xi, sigma = patterns.random(N // 3, N, child)
-            w = learning.enumerate_solutions(xi, sigma, keep=2**N).solutions
+            xi, sigma = patterns.random(N // 3, N, rng=child)
+            w = learning.enumerate_solutions(PERCEPTRON, xi, sigma, keep=2**N).solutions
             if len(w) == 0:
                 continue
             sums = (sigma[:, None] * xi).astype(np.float32) @ w.T.astype(np.float32)
@@ -268,7 +279,9 @@ def counted():
 )
 def test_averages_tend_to_those_over_all_solutions(counted, function):
     """At margin 0, midway between two stabilities at odd N, the corrections are of order 1 / N."""
-    expected = integrate.quad(lambda x: function(x) * density(x, LOAD), 1e-300, 12.0)[0]
+    expected = integrate.quad(lambda x: function(x) * density(PERCEPTRON, LOAD, x), 1e-300, 12.0)[
+        0
+    ]
     sizes = np.array(list(counted))
     mean, error = [], []
     for N, rows in counted.items():
@@ -292,39 +305,40 @@ def test_cumulative_between_the_stabilities_of_all_solutions(counted):
         between = (2 * np.arange(N + 1) + 1 - N) / math.sqrt(N)
         shares = np.cumsum(rows, axis=1)
         error = shares.std(axis=0, ddof=1) / math.sqrt(len(shares))
-        excess = shares.mean(axis=0) - cumulative(between, LOAD)
+        excess = shares.mean(axis=0) - cumulative(PERCEPTRON, LOAD, between)
         assert np.all(np.abs(excess) < 0.5 / N + 4.0 * error)
         assert np.all(shares[:, between <= 0.0] == 0.0)
 
 
 def test_far_beyond_every_stability():
-    assert density([1e8, 1e300], 0.4).tolist() == [0.0, 0.0]
-    assert cumulative(1e300, 0.4) == 1.0
+    assert density(PERCEPTRON, 0.4, [1e8, 1e300]).tolist() == [0.0, 0.0]
+    assert cumulative(PERCEPTRON, 0.4, 1e300) == 1.0
 
 
 # ------------------------------------------------------------------------------------------------
 # Dense regions
 # ------------------------------------------------------------------------------------------------
 
-DENSE = [  # weights, unit, alpha, kappa, overlap, replicas
-    (Binary(), ReLU(), 0.4, 0.0, 0.85, 20.0),
-    (Spherical(), Sign(), 1.0, 0.2, 0.9, 3.0),
-    (Spherical(), ReLU(), 1.0, 0.0, 0.9, math.inf),
-    (Binary(), Perceptron(), 0.4, -0.3, 0.8, math.inf),
+DENSE = [  # device, alpha, kappa, overlap, replicas
+    (BINARY_DEVICES[2], 0.4, 0.0, 0.85, 20.0),
+    (SIGNS, 1.0, 0.2, 0.9, 3.0),
+    (RELUS, 1.0, 0.0, 0.9, math.inf),
+    (PERCEPTRON, 0.4, -0.3, 0.8, math.inf),
 ]
 
 
-def dense_axes(case):
-    weights, unit, alpha, kappa, overlap, replicas = case
-    device = {"weights": weights, "activation": unit}
-    return alpha, kappa, {**device, "overlap": overlap, "replicas": replicas}
+def dense(function, case, stability):
+    device, alpha, kappa, overlap, replicas = case
+    asked = {"constraint": Margin(kappa), "overlap": overlap, "replicas": replicas}
+    return function(device, alpha, stability, **asked)
 
 
 def dense_literal(case, stability):
     """P2, E4 and E5 as corrected, on trapezoids, at the saddle point's overlaps."""
-    weights, unit, alpha, kappa, overlap, replicas = case
+    device, alpha, kappa, overlap, replicas = case
+    unit = device.activation
     point = large_deviation.solve(
-        overlap, alpha, weights=weights, activation=unit, replicas=replicas, margin=kappa
+        device, alpha, overlap, replicas=replicas, constraint=Margin(kappa)
     )
     step = 0.02
     x = np.arange(-10.0, 10.0, step)
@@ -361,9 +375,9 @@ def dense_literal(case, stability):
 
 @pytest.mark.parametrize("case", DENSE, ids=str)
 def test_dense_regions_by_the_literal_formula(case):
-    alpha, kappa, axes = dense_axes(case)
-    stability = kappa + axes["activation"].scale * np.array([1e-3, 0.7, 2.0])
-    found = density(stability, alpha, constraint=Margin(kappa), **axes)
+    device, _, kappa, *_ = case
+    stability = kappa + device.activation.scale * np.array([1e-3, 0.7, 2.0])
+    found = dense(density, case, stability)
     expected = [dense_literal(case, one) for one in stability]
     # E5 is evaluated at a maximum located to 1e-8, with a slope by differences
     assert found == pytest.approx(expected, rel=1e-6)
@@ -372,12 +386,11 @@ def test_dense_regions_by_the_literal_formula(case):
 @pytest.mark.parametrize("case", DENSE, ids=str)
 @pytest.mark.parametrize("function", [density, cumulative])
 def test_many_stabilities_are_those_one_by_one(case, function):
-    alpha, kappa, axes = dense_axes(case)
-    where = kappa + axes["activation"].scale * np.linspace(-0.5, 4.0, 181)
+    device, _, kappa, *_ = case
+    where = kappa + device.activation.scale * np.linspace(-0.5, 4.0, 181)
     some = where[::36]  # six: not worth a polynomial
-    found = function(where, alpha, constraint=Margin(kappa), **axes)
-    one_by_one = function(some, alpha, constraint=Margin(kappa), **axes)
-    assert found[::36] == pytest.approx(one_by_one, rel=1e-9, abs=0.0)
+    found = dense(function, case, where)
+    assert found[::36] == pytest.approx(dense(function, case, some), rel=1e-9, abs=0.0)
 
 
 @pytest.mark.parametrize(
@@ -405,13 +418,13 @@ def test_many_stabilities_take_few_evaluations(rate, most):
 
 @pytest.mark.parametrize("case", DENSE, ids=str)
 def test_dense_regions_cumulative_is_the_integral(case):
-    alpha, kappa, axes = dense_axes(case)
+    device, _, kappa, *_ = case
     node, weight = np.polynomial.legendre.leggauss(12)
     ends = np.concatenate(([0.0], np.geomspace(0.02, 9.0, 12)))
-    half, scale = 0.5 * np.diff(ends), axes["activation"].scale
+    half, scale = 0.5 * np.diff(ends), device.activation.scale
     x = kappa + scale * ((ends[:-1] + half)[:, None] + half[:, None] * node)
-    pieces = scale * half * (density(x, alpha, constraint=Margin(kappa), **axes) @ weight)
-    found = cumulative(kappa + scale * ends[1:], alpha, constraint=Margin(kappa), **axes)
+    pieces = scale * half * (dense(density, case, x) @ weight)
+    found = dense(cumulative, case, kappa + scale * ends[1:])
     assert found == pytest.approx(np.cumsum(pieces), abs=1e-8)
     assert found[-1] == pytest.approx(1.0, abs=1e-9)
 
@@ -419,12 +432,12 @@ def test_dense_regions_cumulative_is_the_integral(case):
 @pytest.mark.parametrize("case", DENSE, ids=str)
 def test_dense_regions_lose_entropy_at_the_margin(case):
     """At fixed overlap, as typical solutions do: d phi / d kappa = -alpha P(kappa)."""
-    alpha, kappa, axes = dense_axes(case)
-    above = density(math.nextafter(kappa, math.inf), alpha, constraint=Margin(kappa), **axes)
-    overlap = axes.pop("overlap")
-    step = 2e-3
+    device, alpha, kappa, overlap, replicas = case
+    above, step = dense(density, case, math.nextafter(kappa, math.inf)), 2e-3
     values = [
-        large_deviation.solve(overlap, alpha, margin=kappa + k * step, **axes).entropy
+        large_deviation.solve(
+            device, alpha, overlap, replicas=replicas, constraint=Margin(kappa + k * step)
+        ).entropy
         for k in (-2, -1, 1, 2)
     ]
     slope = (8.0 * (values[2] - values[1]) - (values[3] - values[0])) / (12.0 * step)
@@ -433,19 +446,23 @@ def test_dense_regions_lose_entropy_at_the_margin(case):
 
 def test_one_replica_is_typical_and_many_are_further_from_the_margin():
     where = np.array([1e-6, 0.3, 1.0, 4.0])
-    typical_ones = density(where, 0.4)
-    assert density(where, 0.4, overlap=0.85, replicas=1) == pytest.approx(typical_ones, rel=1e-9)
-    many = density(where, 0.4, overlap=0.85, replicas=20)
+    typical_ones = density(PERCEPTRON, 0.4, where)
+
+    def of_several(replicas):
+        return density(PERCEPTRON, 0.4, where, overlap=0.85, replicas=replicas)
+
+    assert of_several(1) == pytest.approx(typical_ones, rel=1e-9)
+    many = of_several(20)
     assert many[0] < 0.5 * typical_ones[0]
     assert many[1] > many[0]  # the mode has left the margin
-    most = density(where, 0.4, overlap=0.85)
-    assert most == pytest.approx(density(where, 0.4, overlap=0.85, replicas=1e4), rel=5e-3)
+    most = density(PERCEPTRON, 0.4, where, overlap=0.85)
+    assert most == pytest.approx(of_several(1e4), rel=5e-3)
 
 
 def test_wrong_replicas():
     with pytest.raises(ValueError, match="replicas need an overlap"):
-        density(0.5, 0.4, replicas=3)
+        density(PERCEPTRON, 0.4, 0.5, replicas=3)
     with pytest.raises(ValueError, match="overlap must be finite and >= 1e-09 and < 1"):
-        density(0.5, 0.4, overlap=1.0)
+        density(PERCEPTRON, 0.4, 0.5, overlap=1.0)
     with pytest.raises(NotConverged, match="infinite"):
-        density(0.5, 0.0, overlap=0.5)
+        density(PERCEPTRON, 0.0, 0.5, overlap=0.5)

@@ -20,39 +20,28 @@ import numpy as np
 from numba import njit
 
 from wfmlib import _validate, gaussian
-from wfmlib.models.activations import Linear
 from wfmlib.models.constraints import Margin
-from wfmlib.models.weights import Binary
 from wfmlib.solvers import NotConverged, Report
 from wfmlib.theory import dense_stabilities, large_deviation, typical
-from wfmlib.theory.axes import ACTIVATIONS, checked
+from wfmlib.theory.axes import checked
 from wfmlib.theory.dense_stabilities import FAR, at_many, ratios
 from wfmlib.theory.replica_symmetric import Stationary
 
 __all__ = ["cumulative", "density"]
 
 
-def density(
-    stability,
-    alpha,
-    *,
-    weights=Binary(),
-    activation=Linear(),
-    constraint=Margin(0.0),
-    overlap=None,
-    replicas=None,
-):
+def density(device, alpha, stability, *, constraint=Margin(0.0), overlap=None, replicas=None):
     """Return the density of the patterns' stabilities in typical solutions, or in dense regions.
 
     Parameters
     ----------
-    stability : float or array_like
-        Where, in the unit of each paper: a random pattern's stability has the standard deviation
-        ``activation.scale``.
+    device : Perceptron or TreeCommittee
+        A committee of infinitely many units.
     alpha : float
         Load, patterns per weight; not negative.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
+    stability : float or array_like
+        Where, in the unit of each paper: a random pattern's stability has the standard deviation
+        ``device.activation.scale``.
     constraint : Margin
         From -2 to 1e4 times the activation's `scale`.
     overlap : float, optional
@@ -96,37 +85,30 @@ def density(
 
     Examples
     --------
-    >>> [round(density(x, 0.4), 4) for x in (-0.5, 0.0, 1e-9, 1.0)]
+    >>> from wfmlib import Perceptron
+    >>> density(Perceptron(), 0.4, [-0.5, 0.0, 1e-9, 1.0]).round(4).tolist()
     [0.0, 0.0, 0.9681, 0.4522]
-    >>> [round(density(x, 0.4, overlap=0.85, replicas=20), 4) for x in (1e-9, 0.5, 1.0)]
+    >>> dense = density(Perceptron(), 0.4, [1e-9, 0.5, 1.0], overlap=0.85, replicas=20)
+    >>> dense.round(4).tolist()
     [0.1694, 0.6453, 0.7582]
     """
     stabilities = _checked(stability)
-    axes = weights, activation, constraint
-    found, _ = _sweep(stabilities, alpha, axes, overlap, replicas)
-    return _shaped(found / activation.scale, stabilities)
+    axes = checked(device, constraint)
+    found, _ = _sweep(device, alpha, stabilities, axes, overlap, replicas)
+    return _shaped(found / axes[1].scale, stabilities)
 
 
-def cumulative(
-    stability,
-    alpha,
-    *,
-    weights=Binary(),
-    activation=Linear(),
-    constraint=Margin(0.0),
-    overlap=None,
-    replicas=None,
-):
+def cumulative(device, alpha, stability, *, constraint=Margin(0.0), overlap=None, replicas=None):
     """Return the share of the patterns whose stability is at most that.
 
     Parameters
     ----------
-    stability : float or array_like
-        Where, in the unit of each paper, as in `density`.
+    device : Perceptron or TreeCommittee
+        A committee of infinitely many units.
     alpha : float
         Load, patterns per weight; not negative.
-    weights : Binary or Spherical
-    activation : Perceptron, Sign, ReLU or Activation
+    stability : float or array_like
+        Where, in the unit of each paper, as in `density`.
     constraint : Margin
         From -2 to 1e4 times the activation's `scale`.
     overlap : float, optional
@@ -148,11 +130,13 @@ def cumulative(
 
     Examples
     --------
-    >>> [round(cumulative(x, 0.4), 4) for x in (0.0, 0.5, 1.0, 2.0)]
+    >>> from wfmlib import Perceptron
+    >>> cumulative(Perceptron(), 0.4, [0.0, 0.5, 1.0, 2.0]).round(4).tolist()
     [0.0, 0.4338, 0.7324, 0.967]
     """
     stabilities = _checked(stability)
-    _, found = _sweep(stabilities, alpha, (weights, activation, constraint), overlap, replicas)
+    axes = checked(device, constraint)
+    _, found = _sweep(device, alpha, stabilities, axes, overlap, replicas)
     return _shaped(found, stabilities)
 
 
@@ -164,14 +148,13 @@ def _checked(stability):
     return stabilities
 
 
-def _sweep(stabilities, alpha, axes, overlap, replicas):
+def _sweep(device, alpha, stabilities, axes, overlap, replicas):
     """Return density and share at each stability, over the activation's scale."""
     if overlap is not None:
-        return _dense_sweep(stabilities, alpha, axes, overlap, replicas)
+        return _dense_sweep(device, alpha, stabilities, axes, overlap, replicas)
     if replicas is not None:
         raise ValueError(f"replicas need an overlap: give both or neither, got {replicas!r}")
-    axes = checked(*axes)
-    state = Stationary(typical.solve(alpha, *axes).q_hat, *axes)
+    state = Stationary(typical.solve(device, alpha, axes[2]).q_hat, *axes)
     return _density_and_share(
         np.ravel(stabilities) / state.scale,
         state.constraint.kappa,
@@ -182,22 +165,14 @@ def _sweep(stabilities, alpha, axes, overlap, replicas):
     )
 
 
-def _dense_sweep(stabilities, alpha, axes, overlap, replicas):
+def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
     """Return the same in one of several replicas."""
-    weights, activation, constraint = axes
-    _validate.member("activation", activation, ACTIVATIONS)
-    _validate.member("constraint", constraint, (Margin,))
-    point = large_deviation.solve(
-        overlap,
-        alpha,
-        weights=weights,
-        activation=activation,
-        replicas=math.inf if replicas is None else replicas,
-        margin=constraint.kappa,
-    )
-    places = np.ravel(stabilities) / activation.scale
-    kappa, rule = constraint.rescaled(activation.scale).kappa, gaussian.legendre_rule(12)
-    within = activation._effective(point.overlap, 1.0 - point.overlap)
+    _, term, constraint = axes
+    replicas = math.inf if replicas is None else replicas
+    point = large_deviation.solve(device, alpha, overlap, replicas=replicas, constraint=constraint)
+    places = np.ravel(stabilities) / term.scale
+    kappa, rule = constraint.rescaled(term.scale).kappa, gaussian.legendre_rule(12)
+    within = term._effective(point.overlap, 1.0 - point.overlap)
     if point.replicas == math.inf:
         if point.spread == math.inf:
             message = "the spread of the replicas is infinite, and so are the stabilities"
@@ -206,7 +181,7 @@ def _dense_sweep(stabilities, alpha, axes, overlap, replicas):
         given = kappa, within.c, spread, within.complement, rule
         return at_many(lambda some: dense_stabilities.infinite(some, *given), places, kappa)
     difference = point.spread / point.replicas
-    between = activation._effective(point.q0, 1.0 - point.overlap + difference)
+    between = term._effective(point.q0, 1.0 - point.overlap + difference)
     gap = between.complement - within.complement
     given = kappa, between.c, gap, within.complement, point.replicas, rule
     return at_many(lambda some: dense_stabilities.finite(some, *given), places, kappa)
