@@ -17,17 +17,16 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib import _validate, gaussian
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import Perceptron, TreeCommittee
 from wfmlib.models.weights import Binary, Entropic
 from wfmlib.solvers import NoZero, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import checked, checked_load, checked_margin
+from wfmlib.theory.axes import checked, checked_load, each, each_constraint
 from wfmlib.theory.dense_regions import load_of_dip
 from wfmlib.theory.dips import Profile
 from wfmlib.theory.franz_parisi import along, heights
 from wfmlib.theory.replica_symmetric import Stationary
 from wfmlib.theory.surroundings import Surroundings
-from wfmlib.theory.thresholds import each
 
 __all__ = [
     "Learned",
@@ -56,9 +55,9 @@ class Learned:
 
     Attributes
     ----------
+    device : Perceptron or TreeCommittee
     alpha : float
         Load: patterns per weight.
-    activation : Perceptron, Sign, ReLU or Activation
     constraint : Margin
         The margin with which the teacher labels, and that students reach.
     q, q_hat : float
@@ -72,8 +71,8 @@ class Learned:
     report : Report
     """
 
+    device: Perceptron | TreeCommittee
     alpha: float
-    activation: Perceptron | Sign | ReLU | Activation
     constraint: Margin
     q: float
     q_hat: float
@@ -102,8 +101,8 @@ class _Students(Binary):
 class _Planted(Stationary):
     """The saddle point of n -> 1 replicas: a pattern's fields are weighted with ``e^f``."""
 
-    def __init__(self, q_hat, weights, activation, constraint):
-        super().__init__(q_hat, _Students(), activation, constraint)
+    def __init__(self, q_hat, weights, term, constraint):
+        super().__init__(q_hat, _Students(), term, constraint)
 
     @cached_property
     def _fields(self):
@@ -121,22 +120,22 @@ class _Planted(Stationary):
         return root * x, weight / np.sum(weight)
 
 
-def _checked(activation, constraint):
+def _checked(device, constraint):
     """Return the axes after checking them; a teacher's margin has a range of its own."""
-    axes = checked(Binary(), activation, constraint)
-    _validate.real("margin / activation.scale", constraint.kappa / activation.scale, *TEACHERS)
+    axes = checked(device, constraint, weights=(Binary,))
+    _validate.real("margin / activation.scale", constraint.kappa / axes[1].scale, *TEACHERS)
     return axes
 
 
-def solve(alpha, *, activation=Linear(), constraint=Margin(0.0)):
+def solve(device, alpha, constraint=Margin(0.0)):
     """Solve for the typical students of a teacher with binary weights.
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        Teacher and students; with binary weights, a committee of infinitely many units.
     alpha : float
         Load, patterns per weight; not negative.
-    activation : Perceptron, Sign, ReLU or Activation
-        Of teacher and students.
     constraint : Margin
         With which the teacher labels its patterns, and that students reach; from -2 to 12 times
         the activation's scale.
@@ -161,21 +160,19 @@ def solve(alpha, *, activation=Linear(), constraint=Margin(0.0)):
 
     Examples
     --------
-    >>> learned = solve(1.0)
+    >>> learned = solve(Perceptron(), 1.0)
     >>> round(learned.q, 4), round(learned.generalisation_error, 4)
     (0.5607, 0.3105)
     """
-    alpha = checked_load(alpha)
-    axes = _checked(activation, constraint)
+    axes, alpha = _checked(device, constraint), checked_load(alpha)
     at, report = _at_load(alpha, axes)
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
         q, q_hat, entropy = 1.0, math.inf, 0.0
     bounded("entropy", entropy, Binary.entropy, report)
-    error = generalisation_error(activation.effective_overlap(float(q)).c)
-    return Learned(
-        alpha, activation, constraint, float(q), float(q_hat), float(entropy), error, report
-    )
+    error = generalisation_error(axes[1].effective_overlap(float(q)).c)
+    numbers = map(float, (q, q_hat, entropy))
+    return Learned(device, alpha, constraint, *numbers, error, report)
 
 
 def _at_load(alpha, axes):
@@ -223,19 +220,20 @@ def generalisation_error(overlap):
     return float(error) if np.ndim(overlap) == 0 else error
 
 
-def perfect_learning(activation=Linear(), margin=0.0):
+def perfect_learning(device, *, constraint=Margin(0.0)):
     """Return the load above which the teacher is the only solution: the entropy vanishes.
 
     Parameters
     ----------
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float or array_like
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
+    constraint : Margin or sequence of Margin
         With which the teacher labels its patterns.
 
     Returns
     -------
     float or ndarray
-        Of the shape of `margin`.
+        Of the shape of `constraint`.
 
     Raises
     ------
@@ -244,14 +242,10 @@ def perfect_learning(activation=Linear(), margin=0.0):
 
     Examples
     --------
-    >>> round(perfect_learning(), 3)
+    >>> round(perfect_learning(Perceptron()), 3)
     1.245
     """
-
-    def one(margin):
-        return _perfect_learning(_checked(activation, checked_margin(margin)))
-
-    return each(one, "margin", margin)
+    return each_constraint(lambda one: _perfect_learning(_checked(device, one)), constraint)
 
 
 def _perfect_learning(axes):
@@ -262,14 +256,15 @@ def _perfect_learning(axes):
     return float(_Planted(math.exp(root), *axes).alpha)
 
 
-def max_margin(alpha, activation=Linear()):
+def max_margin(device, alpha):
     """Return the largest margin of a teacher that still has students besides itself.
 
     Parameters
     ----------
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
     alpha : float or array_like
         Load, patterns per weight, from 0.05 up to the `perfect_learning` of margin 0.
-    activation : Perceptron, Sign, ReLU or Activation
 
     Returns
     -------
@@ -281,15 +276,15 @@ def max_margin(alpha, activation=Linear()):
     TypeError, ValueError
         As `solve`.
     """
-    last = _perfect_learning(_checked(activation, Margin(0.0)))
-    scale = activation.scale
+    axes = weights, term, _ = _checked(device, Margin(0.0))
+    last, scale = _perfect_learning(axes), term.scale
 
     def one(alpha):
         alpha = _validate.real("alpha", alpha, LEAST_LOAD, last)
 
         def excess(kappa):
-            axes = Binary(), activation, Margin(kappa * scale)
-            return math.log(_perfect_learning(axes) / alpha)
+            found = _perfect_learning((weights, term, Margin(kappa * scale)))
+            return math.log(found / alpha)
 
         return first_root(excess, 0.0, TEACHERS[1], step=0.2)[0] * scale
 
@@ -302,12 +297,12 @@ def max_margin(alpha, activation=Linear()):
 
 
 def curve(
-    distance,
+    device,
     alpha,
+    distance,
     *,
-    activation=Linear(),
     reference=Margin(0.0),
-    margin=0.0,
+    constraint=Margin(0.0),
     progress=False,
 ):
     """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
@@ -318,14 +313,15 @@ def curve(
 
     Parameters
     ----------
-    distance : array_like
-        From 0 to 1/2, in any order.
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
     alpha : float
         Load, patterns per weight; not negative.
-    activation : Perceptron, Sign, ReLU or Activation
+    distance : array_like
+        From 0 to 1/2, in any order.
     reference : Margin
         With which the teacher labels its patterns.
-    margin : float
+    constraint : Margin
         Of the counted solutions.
     progress : bool, optional
         Show a bar, once two seconds have passed.
@@ -339,18 +335,18 @@ def curve(
     TypeError, ValueError
         As `franz_parisi.curve`.
     """
-    return along(distance, _teacher(alpha, activation, reference, margin), progress)
+    return along(distance, _teacher(device, alpha, reference, constraint), progress)
 
 
-def local_entropy(distance, alpha, *, activation=Linear(), reference=Margin(0.0), margin=0.0):
+def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
     """Return the local entropy around the teacher, not normalised  [eq-planted-local-entropy].
 
     Parameters
     ----------
+    device, alpha, reference, constraint
+        As `curve`.
     distance : float or array_like
         From 0 to 1/2.
-    alpha, activation, reference, margin
-        As `curve`.
 
     Returns
     -------
@@ -362,24 +358,25 @@ def local_entropy(distance, alpha, *, activation=Linear(), reference=Margin(0.0)
     TypeError, ValueError, NotConverged
         As `franz_parisi.local_entropy`.
     """
-    return heights(distance, _teacher(alpha, activation, reference, margin))
+    return heights(distance, _teacher(device, alpha, reference, constraint))
 
 
-def _teacher(alpha, activation, reference, margin):
+def _teacher(device, alpha, reference, constraint):
     _validate.member("reference", reference, (Margin,))
-    _checked(activation, reference)
-    return Surroundings(alpha, Binary(), activation, reference, margin, planted=True)
+    _checked(device, reference)
+    return Surroundings(device, alpha, reference, constraint, planted=True)
 
 
-def dense_threshold(*, activation=Linear(), margin=0.0):
+def dense_threshold(device, *, constraint=Margin(0.0)):
     """Return the load up to which teachers of the largest margin lie in a dense region.
 
     As `franz_parisi.dense_threshold`, with a planted reference of `max_margin`.
 
     Parameters
     ----------
-    activation : Perceptron, Sign, ReLU or Activation
-    margin : float
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
+    constraint : Margin
         Of the counted solutions, not negative.
 
     Returns
@@ -391,13 +388,11 @@ def dense_threshold(*, activation=Linear(), margin=0.0):
     TypeError, ValueError, NotConverged
         As `franz_parisi.dense_threshold`.
     """
-    counted = Margin(_validate.real("margin", margin, 0.0))
-    _checked(activation, counted)
+    axes = _checked(device, constraint)
+    _validate.real("constraint.kappa", constraint.kappa, 0.0)
     return load_of_dip(
         "derivative",
-        lambda alpha: Margin(max_margin(alpha, activation)),
-        lambda alpha, reference: Profile(
-            alpha, activation, reference, counted.kappa, planted=True
-        ),
-        perfect_learning(activation, counted.kappa),
+        lambda alpha: Margin(max_margin(device, alpha)),
+        lambda alpha, reference: Profile(device, alpha, reference, constraint, planted=True),
+        _perfect_learning(axes),
     )
