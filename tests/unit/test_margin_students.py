@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from wfmlib import learning, patterns
+from wfmlib import Binary, Margin, Perceptron, Spherical, TreeCommittee, learning, patterns
 from wfmlib.claim_checks import margins
 from wfmlib.gaussian import legendre_rule
 from wfmlib.solvers import NotConverged
 from wfmlib.theory import (
-    Binary,
     infinite_replicas,
     large_deviation,
     margin_students,
@@ -18,17 +17,20 @@ from wfmlib.theory import (
     teacher_student,
 )
 
+DEVICE = Perceptron()
+
 
 @pytest.mark.parametrize("alpha", [0.3, 1.0])
 def test_without_a_margin_the_teacher_is_one_of_the_students(alpha):
     """Nishimori: R = q, and two other calculations, with one overlap less, have the rest."""
-    student = margin_students.solve(alpha)
-    planted = teacher_student.solve(alpha)
+    student = margin_students.solve(DEVICE, alpha)
+    planted = teacher_student.solve(DEVICE, alpha)
+    assert (student.device, student.constraint) == (planted.device, planted.constraint)
     assert student.teacher == pytest.approx(student.q, abs=1e-11)
     assert student.q == pytest.approx(planted.q, abs=1e-11)
     assert student.entropy == pytest.approx(planted.entropy, abs=1e-11)
-    around = margin_students.surroundings(0.1, alpha, 0.0)
-    known = teacher_student.curve([0.1], alpha)
+    around = margin_students.surroundings(DEVICE, alpha, 0.1, reference=Margin(0.0))
+    known = teacher_student.curve(DEVICE, alpha, [0.1])
     assert around.teacher == pytest.approx(around.t0, abs=1e-7)  # of panels: some 1e-9
     assert around.local_entropy == pytest.approx(known.local_entropy[0], abs=1e-7)
     assert around.slope == pytest.approx(known.slope[0], abs=1e-6)
@@ -36,8 +38,11 @@ def test_without_a_margin_the_teacher_is_one_of_the_students(alpha):
 
 def test_the_curve_is_highest_where_the_typical_students_are():
     """There they are as far as the teacher is, and all are counted."""
-    reference, typical = margin_students.solve(0.8, 0.2), margin_students.solve(0.8)
-    top = margin_students.surroundings((1.0 - reference.teacher) / 2.0, 0.8, 0.2)
+    margin, typical = Margin(0.2), margin_students.solve(DEVICE, 0.8)
+    reference = margin_students.solve(DEVICE, 0.8, margin)
+    distance = (1.0 - reference.teacher) / 2.0
+    top = margin_students.surroundings(DEVICE, 0.8, distance, reference=margin)
+    assert (top.reference, top.constraint) == (margin, Margin(0.0))
     assert top.slope == pytest.approx(0.0, abs=1e-6)
     assert top.local_entropy == pytest.approx(typical.entropy, abs=1e-7)
     assert top.t0 == pytest.approx(reference.teacher, abs=1e-7)
@@ -45,16 +50,17 @@ def test_the_curve_is_highest_where_the_typical_students_are():
 
 
 def test_slopes_are_those_of_differences():
-    margin = margin_students.max_margin(0.9)
-    assert margin_students.solve(0.9, margin).entropy == pytest.approx(0.0, abs=1e-10)
+    best = Margin(margin_students.max_margin(DEVICE, 0.9))
+    assert margin_students.solve(DEVICE, 0.9, best).entropy == pytest.approx(0.0, abs=1e-10)
     step = 1e-4
     low, at, high = (
-        margin_students.surroundings(0.03 + h, 0.9, margin) for h in (-step, 0.0, step)
+        margin_students.surroundings(DEVICE, 0.9, 0.03 + h, reference=best)
+        for h in (-step, 0.0, step)
     )
     # central differences: the third derivative is some 1e3 here
     by_difference = (high.local_entropy - low.local_entropy) / (2.0 * step)
     assert at.slope == pytest.approx(by_difference, abs=2e-5)
-    low, at, high = (margin_students.replicas(0.9 + h, 0.9) for h in (-step, 0.0, step))
+    low, at, high = (margin_students.replicas(DEVICE, 0.9, 0.9 + h) for h in (-step, 0.0, step))
     assert at.slope == pytest.approx((high.entropy - low.entropy) / (2.0 * step), abs=1e-6)
 
 
@@ -71,10 +77,11 @@ def test_replicas_without_a_teacher_are_those_of_large_deviations():
 
 def test_replicas_of_a_teacher_are_more():
     """At the same load and overlap; far apart they are the typical students."""
-    taught = margin_students.replicas(0.9, 0.7)
-    assert taught.entropy > large_deviation.solve(0.9, 0.7, weights=Binary()).entropy
-    student = margin_students.solve(1.0)
-    near = margin_students.replicas(0.8, 1.0)
+    taught = margin_students.replicas(DEVICE, 0.7, 0.9)
+    signs = TreeCommittee(np.inf, weights=Binary())
+    assert taught.entropy > large_deviation.solve(signs, 0.7, 0.9).entropy
+    student = margin_students.solve(DEVICE, 1.0)
+    near = margin_students.replicas(DEVICE, 1.0, 0.8)
     assert near.entropy < student.entropy
     assert near.teacher > student.teacher  # towards the middle of the students
 
@@ -82,30 +89,34 @@ def test_replicas_of_a_teacher_are_more():
 def test_counts_tend_to_the_entropy_of_students_with_a_margin():
     """Exact enumeration at N = 21; the entropy without a margin misses by 0.02 there."""
     N, P = 21, 8
-    margin = 2.0 / math.sqrt(N)  # between fields of 1 and of 3: N is odd
+    margin = Margin(2.0 / math.sqrt(N))  # between fields of 1 and of 3: N is odd
     entropies, overlaps = [], []
     for child in np.random.SeedSequence([8, N]).spawn(60):
-        xi, sigma, teacher = patterns.teacher_student(P, N, child)
-        found = learning.enumerate_solutions(xi, sigma, margin, keep=10**6, threads=1)
+        xi, sigma, teacher = patterns.teacher_student(P, N, rng=child)
+        found = learning.enumerate_solutions(
+            DEVICE, xi, sigma, constraint=margin, keep=10**6, threads=1
+        )
         entropies.append(found.entropy)
         overlaps.append(np.mean(found.solutions @ teacher.astype(float)) / N)
-    student = margin_students.solve(P / N, margin)
+    student = margin_students.solve(DEVICE, P / N, margin)
     assert np.mean(entropies) == pytest.approx(student.entropy, abs=0.03)
     assert np.mean(overlaps) == pytest.approx(student.teacher, abs=0.03)
 
 
 def test_both_thresholds():
     """The slope at the dip changes its sign between loads on either side; so do the replicas'."""
-    dense, densest = margin_students.dense_threshold(), margin_students.replica_threshold()
+    dense = margin_students.dense_threshold(DEVICE)
+    densest = margin_students.replica_threshold(DEVICE)
     assert 1.0 < dense < densest < 1.1
     for load, sign in ((dense - 0.005, 1.0), (dense + 0.005, -1.0)):
-        margin = margin_students.max_margin(load)
+        best = Margin(margin_students.max_margin(DEVICE, load))
         slopes = [
-            margin_students.surroundings(d, load, margin).slope for d in (0.003, 0.004, 0.005)
+            margin_students.surroundings(DEVICE, load, d, reference=best).slope
+            for d in (0.003, 0.004, 0.005)
         ]
         assert sign * min(slopes) > 0.0
     below, above = (
-        [margin_students.replicas(q, densest + shift).slope for q in (0.9, 0.92, 0.93)]
+        [margin_students.replicas(DEVICE, densest + shift, q).slope for q in (0.9, 0.92, 0.93)]
         for shift in (-0.003, 0.003)
     )
     assert max(below) < 0.0 < max(above)
@@ -122,23 +133,48 @@ def test_replicas_that_cannot_be_resolved_are_no_answer(monkeypatch):
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match="alpha must be"):
-        margin_students.solve(1.3)
-    with pytest.raises(ValueError, match="margin must be"):
-        margin_students.solve(1.0, -0.1)
+        margin_students.solve(DEVICE, 1.3)
+    with pytest.raises(ValueError, match=r"constraint\.kappa must be"):
+        margin_students.solve(DEVICE, 1.0, Margin(-0.1))
+    with pytest.raises(TypeError, match="constraint must be Margin"):
+        margin_students.solve(DEVICE, 1.0, 0.1)
     with pytest.raises(ValueError, match="reference must be a margin that students reach"):
-        margin_students.surroundings(0.1, 1.0, 0.2)
+        margin_students.surroundings(DEVICE, 1.0, 0.1, reference=Margin(0.2))
+    with pytest.raises(TypeError, match="reference must be Margin"):
+        margin_students.surroundings(DEVICE, 1.0, 0.1, reference=0.1)
     with pytest.raises(ValueError, match="distance must be"):
-        margin_students.surroundings(0.0, 1.0, 0.1)
+        margin_students.surroundings(DEVICE, 1.0, 0.0, reference=Margin(0.1))
     with pytest.raises(ValueError, match="alpha must be"):
-        margin_students.max_margin(0.3)
+        margin_students.max_margin(DEVICE, 0.3)
     with pytest.raises(ValueError, match="overlap must be"):
-        margin_students.replicas(1.0, 1.0)
+        margin_students.replicas(DEVICE, 1.0, 1.0)
     with pytest.raises(NotConverged, match="no saddle point was found at overlap"):
-        margin_students.replicas(0.3, 1.0)
+        margin_students.replicas(DEVICE, 1.0, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("question", "given"),
+    [
+        (margin_students.solve, {"alpha": 1.0}),
+        (margin_students.max_margin, {"alpha": 1.0}),
+        (
+            margin_students.surroundings,
+            {"alpha": 1.0, "distance": 0.1, "reference": Margin(0.1)},
+        ),
+        (margin_students.replicas, {"alpha": 1.0, "overlap": 0.9}),
+        (margin_students.dense_threshold, {}),
+        (margin_students.replica_threshold, {}),
+    ],
+)
+def test_only_the_binary_perceptron_is_solved(question, given):
+    with pytest.raises(TypeError, match="device must be Perceptron"):
+        question(TreeCommittee(np.inf, weights=Binary()), **given)
+    with pytest.raises(ValueError, match=r"device must have weights Binary\(\) here"):
+        question(Perceptron(Spherical()), **given)
 
 
 def test_the_check_of_both_thresholds_can_fail(monkeypatch):
-    monkeypatch.setattr(margin_students, "replica_threshold", lambda: 1.08)
+    monkeypatch.setattr(margin_students, "replica_threshold", lambda device: 1.08)
     for around, holds in ((1.05, True), (1.081, False), (0.95, False)):
-        monkeypatch.setattr(margin_students, "dense_threshold", lambda around=around: around)
+        monkeypatch.setattr(margin_students, "dense_threshold", lambda device, at=around: at)
         assert margins.thresholds_close_planted()[0] is holds

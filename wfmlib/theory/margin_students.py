@@ -18,9 +18,12 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
+from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.solvers import Report, bounded, first_root, fixed_point
 from wfmlib.theory import taught_replicas, taught_surroundings
+from wfmlib.theory.axes import checked
 
 __all__ = [
     "Replicas",
@@ -57,8 +60,11 @@ class Student:
 
     Attributes
     ----------
-    alpha, margin : float
-        Load, and the stability that every pattern exceeds.
+    device : Perceptron
+    alpha : float
+        Load: patterns per weight.
+    constraint : Margin
+        The stability that every pattern exceeds.
     q, q_hat : float
         Overlap of two students, and its conjugate.
     teacher, teacher_hat : float
@@ -69,8 +75,9 @@ class Student:
     report : Report
     """
 
+    device: Perceptron
     alpha: float
-    margin: float
+    constraint: Margin
     q: float
     q_hat: float
     teacher: float
@@ -79,14 +86,16 @@ class Student:
     report: Report = field(compare=False)
 
 
-def solve(alpha, margin=0.0):
+def solve(device, alpha, constraint=Margin(0.0)):
     """Solve for the typical students of a margin  [eq-taught-entropy].
 
     Parameters
     ----------
+    device : Perceptron
+        With binary weights.
     alpha : float
         Load, patterns per weight, from 0.1 to 1.2.
-    margin : float
+    constraint : Margin
         From 0 to 1.
 
     Returns
@@ -102,16 +111,24 @@ def solve(alpha, margin=0.0):
 
     Examples
     --------
-    >>> student = solve(1.0, 0.1)
+    >>> student = solve(Perceptron(), 1.0, Margin(0.1))
     >>> round(student.q, 4), round(student.teacher, 4), round(student.entropy, 4)
     (0.6472, 0.5994, 0.0176)
     """
+    margin = _checked(device, constraint).kappa
     alpha = _validate.real("alpha", alpha, *LOADS)
-    margin = _validate.real("margin", margin, 0.0, MOST)
     student = None
     for one in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
         student = _student(alpha, one, student)
     return student
+
+
+def _checked(device, constraint=Margin(0.0)):
+    """Return the constraint after checking device and margin."""
+    _validate.member("device", device, (Perceptron,))
+    checked(device, constraint, weights=(Binary,))
+    _validate.real("constraint.kappa", constraint.kappa, 0.0, MOST)
+    return constraint
 
 
 def _student(alpha, margin, near):
@@ -130,7 +147,7 @@ def _student(alpha, margin, near):
     entropy = -0.5 * q_hat * (1.0 - q) - teacher * teacher_hat + term + alpha * energetic
     bounded("entropy", entropy, Binary.entropy, report)
     numbers = map(float, (q, q_hat, teacher, teacher_hat, entropy))
-    return Student(alpha, margin, *numbers, report)
+    return Student(Perceptron(), alpha, Margin(margin), *numbers, report)
 
 
 def _overlaps(q_hat, teacher_hat):
@@ -155,11 +172,13 @@ def _forces(margin, q, teacher):
     return agrees @ force**2, from_teacher, agrees @ gaussian.log_H(needed)
 
 
-def max_margin(alpha):
+def max_margin(device, alpha):
     """Return the largest margin that students reach: there their entropy vanishes.
 
     Parameters
     ----------
+    device : Perceptron
+        With binary weights.
     alpha : float
         From 0.55 to 1.2.
 
@@ -170,14 +189,15 @@ def max_margin(alpha):
     Raises
     ------
     TypeError, ValueError
-        If `alpha` is of the wrong kind, not finite or out of range.
+        If an argument is of the wrong kind, not finite or out of range.
 
     Examples
     --------
-    >>> round(max_margin(1.0), 4)
+    >>> round(max_margin(Perceptron(), 1.0), 4)
     0.1174
     """
-    return _best(_validate.real("alpha", alpha, LEAST_LOAD, LOADS[1])).margin
+    _checked(device)
+    return _best(_validate.real("alpha", alpha, LEAST_LOAD, LOADS[1])).constraint.kappa
 
 
 @lru_cache(maxsize=64)
@@ -204,9 +224,11 @@ class Surroundings:
 
     Attributes
     ----------
-    distance, alpha, reference, margin : float
-        The fraction of weights that differ, the load, the reference's margin, and that of the
-        students counted.
+    device : Perceptron
+    alpha, distance : float
+        The load, and the fraction of weights that differ.
+    reference, constraint : Margin
+        The reference's, and that of the students counted.
     local_entropy : float
         Logarithm of their number, in nats per weight  [eq-taught-local-entropy].
     slope : float
@@ -217,10 +239,11 @@ class Surroundings:
         Residual: largest change of an unknown in one more turn of the loop.
     """
 
-    distance: float
+    device: Perceptron
     alpha: float
-    reference: float
-    margin: float
+    distance: float
+    reference: Margin
+    constraint: Margin
     local_entropy: float
     slope: float
     p: float
@@ -229,18 +252,20 @@ class Surroundings:
     report: Report = field(compare=False)
 
 
-def surroundings(distance, alpha, reference, margin=0.0):
+def surroundings(device, alpha, distance, *, reference, constraint=Margin(0.0)):
     """Solve for the students at one distance from a typical student  [eq-taught-local-entropy].
 
     Parameters
     ----------
-    distance : float
-        Above 0, up to 1/2.
+    device : Perceptron
+        With binary weights.
     alpha : float
         From 0.1 to 1.2.
-    reference : float
-        The reference's margin, from 0 to `max_margin`.
-    margin : float
+    distance : float
+        Above 0, up to 1/2.
+    reference : Margin
+        Of the student in the middle, from 0 to `max_margin`.
+    constraint : Margin
         Of the students that are counted, from 0 to 1.
 
     Returns
@@ -261,52 +286,68 @@ def surroundings(distance, alpha, reference, margin=0.0):
 
     Examples
     --------
-    >>> found = surroundings(0.1, 1.0, 0.1)
+    >>> found = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
     >>> round(found.local_entropy, 4), round(found.teacher, 4)
     (0.0785, 0.5916)
     """
+    _checked(device, constraint)
     distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
-    margin = _validate.real("margin", margin, 0.0, MOST)
-    student = solve(alpha, reference)
+    _validate.member("reference", reference, (Margin,))
+    student = solve(device, alpha, reference)
     if student.entropy < -1e-9:
         raise ValueError(
             f"reference must be a margin that students reach, at alpha = {student.alpha:g} at "
-            f"most {max_margin(alpha):.10g}; got {student.margin}"
+            f"most {max_margin(device, alpha):.10g}; got {reference}"
         )
     path = [*(place for place in PATH if place > distance), distance]
-    at, report = _follow(path, student, margin)
+    at, report = _follow(path, student, constraint)
     bounded("local entropy", at.local_entropy, Binary().bound(distance), report)
-    axes = distance, student.alpha, student.margin, margin
+    given = device, student.alpha, distance, reference, constraint
     overlaps = map(float, (at.p, at.t0, at.teacher))
-    return Surroundings(*axes, at.local_entropy, at.slope, *overlaps, report)
+    return Surroundings(*given, at.local_entropy, at.slope, *overlaps, report)
 
 
-def _follow(path, student, margin):
+def _follow(path, student, constraint):
     """Return the turn of the loop at the end of a path of distances, and the report."""
     state = np.array(START)
     for distance in path:
-        at, state, report = taught_surroundings.solve(distance, student, margin, state)
+        at, state, report = taught_surroundings.solve(distance, student, constraint, state)
     return at, report
 
 
-@lru_cache(maxsize=1)
-def dense_threshold():
+def dense_threshold(device):
     """Return the load up to which students of the largest margin lie in a dense region.
 
     As `franz_parisi.dense_threshold`, with labels of a teacher: above it the local entropy of
     students without a margin, around typical students of the largest one, stops growing at a
     short distance  [eq-dense-threshold].
 
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+
     Returns
     -------
     float
         Within 1e-5.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `device` is another one.
 
     Notes
     -----
     Source: P3, letter: such a threshold is said to be close to that of the densest regions; its
     value is not given.
     """
+    _checked(device)
+    return _dense_threshold()
+
+
+@lru_cache(maxsize=1)
+def _dense_threshold():
     states = {}
 
     def lowest(alpha):
@@ -325,7 +366,9 @@ def _lowest_slope(alpha, states):
     def slope(place):
         near = min(states, key=lambda one: abs(one - place), default=None)
         start = states.get(near, np.array(START))
-        at, states[place], _ = taught_surroundings.solve(math.exp(place), student, 0.0, start)
+        at, states[place], _ = taught_surroundings.solve(
+            math.exp(place), student, Margin(0.0), start
+        )
         return at.slope
 
     for distance in PATH if not states else ():
@@ -348,7 +391,8 @@ class Replicas:
 
     Attributes
     ----------
-    overlap, alpha : float
+    device : Perceptron
+    alpha, overlap : float
     entropy, slope : float
         Logarithm of their number, per weight and student, and its derivative in the overlap.
     teacher : float
@@ -356,23 +400,26 @@ class Replicas:
     report : Report
     """
 
-    overlap: float
+    device: Perceptron
     alpha: float
+    overlap: float
     entropy: float
     slope: float
     teacher: float
     report: Report = field(compare=False)
 
 
-def replicas(overlap, alpha):
+def replicas(device, alpha, overlap):
     """Solve for infinitely many students at a mutual overlap  [eq-taught-replicas].
 
     Parameters
     ----------
-    overlap : float
-        From the typical one up to 0.999.
+    device : Perceptron
+        With binary weights.
     alpha : float
         From 0.1 to 1.2.
+    overlap : float
+        From the typical one up to 0.999.
 
     Returns
     -------
@@ -387,29 +434,45 @@ def replicas(overlap, alpha):
 
     Examples
     --------
-    >>> found = replicas(0.9, 1.0)
+    >>> found = replicas(Perceptron(), 1.0, 0.9)
     >>> round(found.entropy, 4), round(found.slope, 4), round(found.teacher, 4)
     (0.0575, -0.1488, 0.5875)
     """
-    overlap = _validate.real("overlap", overlap, 0.0, 0.999, low_open=True)
+    _checked(device)
     alpha = _validate.real("alpha", alpha, *LOADS)
+    overlap = _validate.real("overlap", overlap, 0.0, 0.999, low_open=True)
     start = [0.0, 0.0]
     for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
         at, start, report = taught_replicas.solve(one, alpha, start)
     bounded("entropy", at.entropy, Binary.entropy, report)
-    return Replicas(overlap, alpha, at.entropy, at.slope, at.teacher, report)
+    return Replicas(device, alpha, overlap, at.entropy, at.slope, at.teacher, report)
 
 
-@lru_cache(maxsize=1)
-def replica_threshold():
+def replica_threshold(device):
     """Return the load at which the replicas' entropy stops falling with their overlap.
 
     As `large_deviation.dense_threshold`, with infinitely many replicas and labels of a teacher.
 
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+
     Returns
     -------
     float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `device` is another one.
     """
+    _checked(device)
+    return _replica_threshold()
+
+
+@lru_cache(maxsize=1)
+def _replica_threshold():
     return first_root(_largest_slope, *THRESHOLDS, step=0.05, tolerance=1e-7)[0]
 
 

@@ -57,8 +57,8 @@ class Turn:
         ``ln p_hat``, ``t0_hat / sqrt(p_hat q_hat)``, and S_hat.
     student : margin_students.Student
         The reference.
-    kappa : float
-        Margin of the counted solutions.
+    constraint : Margin
+        Of the counted solutions.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Turn:
         Nats per weight, and its derivative with respect to the distance; right at a fixed point.
     """
 
-    def __init__(self, distance, state, student, kappa):
+    def __init__(self, distance, state, student, constraint):
         alpha, q, q_hat = student.alpha, student.q, student.q_hat
         p_hat, s_hat = math.exp(state[0]), float(state[2])
         r = min(max(float(state[1]), 0.0), 1.0)
@@ -86,9 +86,9 @@ class Turn:
             raise FloatingPointError("overlaps that no vectors have")
         spread = math.sqrt(free)
         to_teacher = over / spread, math.sqrt(left)
-        own = _own_fields(student, kappa, complement, spread, gap)
+        margins = student.constraint.kappa, constraint.kappa
+        own = _own_fields(student, *margins, complement, spread, gap)
         given = q, student.teacher, self.t0, gap, spread, *to_teacher, complement
-        margins = student.margin, kappa
         averages = _patterns(*_normal(*SHARED), *own, *_normal(*COUNTED), *margins, *given)
         energetic, square, product, teacher_force, edge = averages
         next_p_hat = max(alpha * square, 1e-14)
@@ -133,17 +133,17 @@ def _weights(t1, p_hat, r, s_hat, student):
     return entropic, pull, (complement, t0, teacher)
 
 
-def _own_fields(student, kappa, complement, spread, gap):
+def _own_fields(student, margin, kappa, complement, spread, gap):
     """Return nodes and weights for the reference's field, short panels next to its margin."""
     width = math.sqrt(complement)
     root, own = math.sqrt(student.q), math.sqrt(1.0 - student.q)
     # where the counted solutions' fields are far beyond their margin
     reach = 10.0 * (width + spread) / max(gap / (1.0 - student.q), 0.2) + 6.0
-    last = min(7.0 * root + 8.0 * own, max(student.margin, kappa) + reach)
-    ends, step = [student.margin], max(0.7 * min(width, 1.0), 1e-9)
+    last = min(7.0 * root + 8.0 * own, max(margin, kappa) + reach)
+    ends, step = [margin], max(0.7 * min(width, 1.0), 1e-9)
     while ends[-1] < last:
         ends.append(ends[-1] + step)
-        step = min(max(step, 0.6 * (ends[-1] - student.margin)), 1.0)
+        step = min(max(step, 0.6 * (ends[-1] - margin)), 1.0)
     return _panels(np.array(ends), 8)
 
 
@@ -189,7 +189,7 @@ def _patterns(
     return energetic, square, product, force, edge
 
 
-def solve(distance, student, kappa, start):
+def solve(distance, student, constraint, start):
     """Return the fixed point's `Turn`, its state, and the report; or NotConverged."""
 
     def image(state):
@@ -197,7 +197,7 @@ def solve(distance, student, kappa, start):
         if outside:
             return np.full(3, np.nan)
         try:
-            return Turn(distance, state, student, kappa).image
+            return Turn(distance, state, student, constraint).image
         except FloatingPointError:
             return np.full(3, np.nan)
 
@@ -206,8 +206,8 @@ def solve(distance, student, kappa, start):
     except NotConverged as failure:
         message = (
             f"no replica-symmetric saddle point was found at distance = {distance:.6g}, alpha = "
-            f"{student.alpha:.6g}, around students of margin {student.margin:.6g} ({failure})"
+            f"{student.alpha:.6g}, around students of {student.constraint} ({failure})"
         )
         report = Report(False, failure.residual, failure.report.iterations, message)
         raise NotConverged(report, failure.state) from None
-    return Turn(distance, state, student, kappa), state, report
+    return Turn(distance, state, student, constraint), state, report
