@@ -9,17 +9,28 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+from wfmlib import (
+    Activation,
+    Binary,
+    Margin,
+    Perceptron,
+    ReLU,
+    Sign,
+    Spherical,
+    TreeCommittee,
+)
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Activation, Binary, Margin, Perceptron, ReLU, Sign, Spherical, typical
 from wfmlib.theory import franz_parisi as symmetric
 from wfmlib.theory import franz_parisi_1rsb as broken
+from wfmlib.theory import typical
 
+DEVICE = Perceptron()
+SIGNS = TreeCommittee(np.inf, Sign(), Binary())
 # A spherical machine whose typical solutions come in groups themselves.
 SPHERICAL = {
-    "distance": 0.3,
+    "device": TreeCommittee(np.inf, ReLU()),
     "alpha": 1.9,
-    "weights": Spherical(),
-    "activation": ReLU(),
+    "distance": 0.3,
     "reference": Margin(0.01),
 }
 
@@ -94,12 +105,11 @@ class Literal:
     """The potential around a typical reference, as a function of all order parameters."""
 
     def __init__(self, state, c):
-        weights, activation = state.weights, state.activation
-        reference = typical.solve(state.alpha, weights, activation, state.reference)
+        scale = state.device.activation.scale
+        reference = typical.solve(state.device, state.alpha, state.reference)
         self.c, self.q, self.q_hat = c, reference.q, reference.q_hat
         self.t1 = 1.0 - 2.0 * state.distance
-        self.kt = state.reference.kappa / activation.scale
-        self.kappa = state.constraint.kappa / activation.scale
+        self.kt, self.kappa = state.reference.kappa / scale, state.constraint.kappa / scale
 
     def energetic(self, p0, p1, t0, m):
         """G_E."""
@@ -169,8 +179,8 @@ def overlaps_and_m(state):
 @pytest.mark.parametrize(
     ("keywords", "c"),
     [
-        ({"distance": 0.0018, "m": 0.3}, perceptron),  # attracting
-        ({"distance": 0.004, "activation": Sign(), "reference": Margin(0.1), "m": 0.6}, sign),
+        ({"device": DEVICE, "distance": 0.0018, "m": 0.3}, perceptron),  # attracting
+        ({"device": SIGNS, "distance": 0.004, "reference": Margin(0.1), "m": 0.6}, sign),
     ],
     ids=["attracting", "repelling"],
 )
@@ -218,13 +228,14 @@ def test_spherical_state_is_stationary_also_in_m():
 
 
 @pytest.mark.parametrize(
-    ("m", "keywords"),
-    [(0.4, {}), (1.0, {}), (None, {"weights": Spherical(), "activation": Sign()})],
+    ("m", "device"),
+    [(0.4, DEVICE), (1.0, DEVICE), (None, TreeCommittee(np.inf, Sign()))],
 )
-def test_stable_symmetric_points_are_returned_as_they_are(m, keywords):
-    point = symmetric.solve(0.1, 0.5, reference=Margin(0.1), **keywords)
+def test_stable_symmetric_points_are_returned_as_they_are(m, device):
+    point = symmetric.solve(device, 0.5, 0.1, reference=Margin(0.1))
     assert point.replicon < 1.0
-    state = broken.solve(0.1, 0.5, reference=Margin(0.1), m=m, **keywords)
+    state = broken.solve(device, 0.5, 0.1, reference=Margin(0.1), m=m)
+    assert (state.device, state.reference) == (device, point.reference)
     assert not state.broken
     assert state.attracting
     assert (state.m, state.complexity) == (m or 1.0, 0.0)
@@ -237,8 +248,8 @@ def test_stable_symmetric_points_are_returned_as_they_are(m, keywords):
 @pytest.mark.parametrize(
     "keywords",
     [
-        {"distance": 0.03},
-        {"distance": 0.01, "activation": Sign(), "reference": Margin(0.3)},
+        {"device": DEVICE, "distance": 0.03},
+        {"device": SIGNS, "distance": 0.01, "reference": Margin(0.3)},
     ],
     ids=str,
 )
@@ -264,48 +275,49 @@ def test_binary_weights_have_a_repelling_state_without_solutions_inside(keywords
 
 
 def test_spherical_weights_have_no_state_with_groups_where_solutions_are_many():
-    for unit, distance in ((Perceptron(), 0.2), (ReLU(), 0.001)):
-        axes = {"weights": Spherical(), "activation": unit, "reference": Margin(0.1)}
-        found = broken.search(distance, 0.8, m=[0.2, 1.0], **axes)
+    relu_units = TreeCommittee(np.inf, ReLU())
+    for device, distance in ((Perceptron(Spherical()), 0.2), (relu_units, 0.001)):
+        found = broken.search(device, 0.8, distance, reference=Margin(0.1), m=[0.2, 1.0])
         assert found.states == ()
         assert max(found.reached) < 1e-4
 
 
 @pytest.mark.parametrize(
-    ("keywords", "low", "high", "unstable"),
+    ("device", "reference", "low", "high", "unstable"),
     [
-        ({}, 1.5e-3, 2.5e-3, -1.0),  # below a distance
-        ({"reference": Margin(0.003)}, 1.3e-6, 2e-6, 1.0),  # above one
-        ({"activation": Sign(), "reference": Margin(0.1)}, 6e-7, 1e-6, 1.0),
+        (DEVICE, Margin(0.0), 1.5e-3, 2.5e-3, -1.0),  # below a distance
+        (DEVICE, Margin(0.003), 1.3e-6, 2e-6, 1.0),  # above one
+        (SIGNS, Margin(0.1), 6e-7, 1e-6, 1.0),
     ],
     ids=["equal", "close", "Sign"],
 )
-def test_groups_dissolve_where_the_replicon_is_one(keywords, low, high, unstable):
+def test_groups_dissolve_where_the_replicon_is_one(device, reference, low, high, unstable):
     def replicon(distance):
-        return symmetric.solve(distance, 0.5, **keywords).replicon
+        return symmetric.solve(device, 0.5, distance, reference=reference).replicon
 
     edge = optimize.brentq(lambda x: math.log(replicon(x)), low, high, xtol=1e-9 * low)
     m, ratios = 0.3, []
     for part in (0.004, 0.008):
         distance = edge * (1.0 + unstable * part)
-        state = broken.solve(distance, 0.5, m=m, **keywords)
+        state = broken.solve(device, 0.5, distance, reference=reference, m=m)
         assert state.broken
         assert state.attracting
         assert not state.frozen
         assert state.complexity > 0.0
         ratios.append(state.difference / (1.0 - state.p0) / math.log(replicon(distance)))
     assert 0.1 < ratios[0] < 10.0
-    assert not broken.solve(edge * (1.0 - unstable * 0.004), 0.5, m=m, **keywords).broken
+    beyond = edge * (1.0 - unstable * 0.004)
+    assert not broken.solve(device, 0.5, beyond, reference=reference, m=m).broken
     assert ratios[1] == pytest.approx(ratios[0], rel=0.15)  # linear, up to squares
 
 
 def test_where_groups_shrink_to_configurations():
     """Close to m = 1 the split grows without end; then phi = phi_RS / m, negative as phi_RS."""
-    point = symmetric.solve(0.0018, 0.5)
+    point = symmetric.solve(DEVICE, 0.5, 0.0018)
     assert point.replicon > 1.0
     assert point.local_entropy < 0.0
     for m in (0.9, 1.0):
-        state = broken.solve(0.0018, 0.5, m=m)
+        state = broken.solve(DEVICE, 0.5, 0.0018, m=m)
         assert state.frozen
         assert state.p1 == 1.0
         assert state.local_entropy == pytest.approx(point.local_entropy / m, rel=1e-13)
@@ -315,7 +327,8 @@ def test_where_groups_shrink_to_configurations():
 
 def test_groups_of_nearly_one_configuration():
     """Of those that repel, around references of the largest margin."""
-    keywords = {"distance": 0.003, "alpha": 0.5, "reference": Margin(typical.max_margin(0.5))}
+    best = Margin(typical.max_margin(DEVICE, 0.5))
+    keywords = {"device": DEVICE, "alpha": 0.5, "distance": 0.003, "reference": best}
     entropy = symmetric.solve(**keywords).local_entropy
     for state in broken.search(m=0.6, **keywords).states:
         assert 0.0 < 1.0 - state.p1 < 1e-11
@@ -326,7 +339,7 @@ def test_groups_of_nearly_one_configuration():
 
 @pytest.mark.parametrize(
     "keywords",
-    [{"distance": 0.1, "alpha": 0.5}, SPHERICAL],
+    [{"device": DEVICE, "alpha": 0.5, "distance": 0.1}, SPHERICAL],
     ids=["repelling", "attracting"],
 )
 def test_complexity_is_the_derivative_in_m(keywords):
@@ -337,45 +350,45 @@ def test_complexity_is_the_derivative_in_m(keywords):
 
 
 def test_a_perceptron_written_as_an_activation():
-    triple = Activation(lambda x: 3.0 * x)
-    expected = broken.solve(0.0018, 0.5, m=0.4)
-    state = broken.solve(0.0018, 0.5, m=0.4, activation=triple)
+    triple = TreeCommittee(np.inf, Activation(lambda x: 3.0 * x), Binary())
+    expected = broken.solve(DEVICE, 0.5, 0.0018, m=0.4)
+    state = broken.solve(triple, 0.5, 0.0018, m=0.4)
     assert state.broken
     assert state.difference == pytest.approx(expected.difference, rel=1e-6)
     assert state.local_entropy == pytest.approx(expected.local_entropy, rel=1e-9)
 
 
 def test_without_patterns_there_is_one_group():
-    for weights in (Binary(), Spherical()):
-        state = broken.solve(0.2, 0.0, weights=weights, m=0.5)
+    for device in (DEVICE, Perceptron(Spherical())):
+        state = broken.solve(device, 0.0, 0.2, m=0.5)
         assert not state.broken
-        bound = symmetric.geometric_bound(0.2, weights)
+        bound = symmetric.geometric_bound(device, 0.2)
         assert math.isclose(state.local_entropy, bound, rel_tol=1e-14)
-        assert broken.search(0.2, 0.0, weights=weights).states == ()
+        assert broken.search(device, 0.0, 0.2).states == ()
 
 
 def test_wrong_arguments():
     for wrong in (0.0, -0.5, 1.1, math.nan):
         with pytest.raises(ValueError, match="m must be"):
-            broken.solve(0.1, 0.5, m=wrong)
+            broken.solve(DEVICE, 0.5, 0.1, m=wrong)
         with pytest.raises(ValueError, match="m must be"):
-            broken.search(0.1, 0.5, m=[0.5, wrong])
+            broken.search(DEVICE, 0.5, 0.1, m=[0.5, wrong])
     with pytest.raises(TypeError, match="m must be"):
-        broken.solve(0.1, 0.5, m="0.5")
+        broken.solve(DEVICE, 0.5, 0.1, m="0.5")
     with pytest.raises(ValueError, match="start must be"):
-        broken.solve(0.1, 0.5, m=0.5, start=1.5)
+        broken.solve(DEVICE, 0.5, 0.1, m=0.5, start=1.5)
     with pytest.raises(ValueError, match="start must be None"):
-        broken.solve(0.1, 0.5, start=0.5)
+        broken.solve(DEVICE, 0.5, 0.1, start=0.5)
     with pytest.raises(ValueError, match="distance"):
-        broken.solve(0.0, 0.5, m=0.5)
+        broken.solve(DEVICE, 0.5, 0.0, m=0.5)
     with pytest.raises(TypeError, match="reference"):
-        broken.solve(0.1, 0.5, m=0.5, reference=0.1)
+        broken.solve(DEVICE, 0.5, 0.1, m=0.5, reference=0.1)
     with pytest.raises(NotConverged, match="symmetric"):  # below the end of the branch
-        broken.solve(1e-5, 0.5, m=0.5)
+        broken.solve(DEVICE, 0.5, 1e-5, m=0.5)
 
 
 def test_two_states_close_to_each_other_are_told_apart():
-    survey = broken.search(0.0015, 0.5, m=[0.3])
+    survey = broken.search(DEVICE, 0.5, 0.0015, m=[0.3])
     assert [state.attracting for state in survey.states] == [True, False]
     assert survey.states[0].p1 < survey.states[1].p1
     assert all(state.report.residual < 1e-8 for state in survey.states)
@@ -383,8 +396,8 @@ def test_two_states_close_to_each_other_are_told_apart():
 
 def test_around_the_dense_threshold_no_state_is_stationary_in_m():
     """At chapter 6's load: what is found repels, and its complexity stays above zero."""
-    reference = Margin(typical.max_margin(0.729))
-    found = broken.search(0.01, 0.729, reference=reference, m=[0.4, 0.5, 1.0])
+    reference = Margin(typical.max_margin(DEVICE, 0.729))
+    found = broken.search(DEVICE, 0.729, 0.01, reference=reference, m=[0.4, 0.5, 1.0])
     assert [(state.m, state.attracting) for state in found.states] == [
         (0.4, False),
         (0.5, False),

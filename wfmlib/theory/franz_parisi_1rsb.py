@@ -29,9 +29,8 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.constraints import Margin
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.devices import Perceptron, TreeCommittee
 from wfmlib.solvers import NotConverged, Report, accepted, first_root, fixed_point
 from wfmlib.theory.groups import RULE, Groups
 from wfmlib.theory.surroundings import Surroundings
@@ -63,7 +62,7 @@ class BrokenPoint:
 
     Attributes
     ----------
-    distance, alpha, weights, activation, reference, constraint
+    device, alpha, distance, reference, constraint
         As in `franz_parisi.Point`.
     m : float
         Parisi parameter, above 0, up to 1; 1 at a symmetric point for which none was given.
@@ -84,10 +83,9 @@ class BrokenPoint:
         Residual: largest change of an unknown in one more turn of the loop.
     """
 
-    distance: float
+    device: Perceptron | TreeCommittee
     alpha: float
-    weights: Binary | Spherical
-    activation: Perceptron | Sign | ReLU | Activation
+    distance: float
     reference: Margin
     constraint: Margin
     m: float
@@ -145,13 +143,12 @@ class Survey:
 
 
 def solve(
-    distance,
+    device,
     alpha,
+    distance,
     *,
-    weights=Binary(),
-    activation=Linear(),
     reference=Margin(0.0),
-    margin=0.0,
+    constraint=Margin(0.0),
     m=None,
     start=None,
 ):
@@ -159,7 +156,7 @@ def solve(
 
     Parameters
     ----------
-    distance, alpha, weights, activation, reference, margin
+    device, alpha, distance, reference, constraint
         As in `franz_parisi.solve`.
     m : float, optional
         Parisi parameter, above 0, up to 1. Without it the local entropy is made stationary in m.
@@ -190,9 +187,9 @@ def solve(
 
     Examples
     --------
-    >>> solve(0.1, 0.5, m=0.5).broken
+    >>> solve(Perceptron(), 0.5, 0.1, m=0.5).broken
     False
-    >>> state = solve(0.0018, 0.5, m=0.3)
+    >>> state = solve(Perceptron(), 0.5, 0.0018, m=0.3)
     >>> round(state.p0, 5), round(state.p1, 5)
     (0.99447, 0.99496)
     """
@@ -202,25 +199,24 @@ def solve(
         start = _validate.real("start", start, 0.0, 1.0)
         if m is None:
             raise ValueError(f"start must be None without m, got {start}")
-    search = _Search(distance, alpha, weights, activation, reference, margin)
+    search = _Search(device, alpha, distance, reference, constraint)
     return search.stationary() if m is None else search.attractor(m, start or 0.0)
 
 
 def search(
-    distance,
+    device,
     alpha,
+    distance,
     *,
-    weights=Binary(),
-    activation=Linear(),
     reference=Margin(0.0),
-    margin=0.0,
+    constraint=Margin(0.0),
     m=SIZES,
 ):
     """Look for states with ``p1 != p0``, attracting or not, at several m and all splits.
 
     Parameters
     ----------
-    distance, alpha, weights, activation, reference, margin
+    device, alpha, distance, reference, constraint
         As in `franz_parisi.solve`.
     m : array_like, optional
         Parisi parameters, above 0, up to 1.
@@ -236,13 +232,13 @@ def search(
 
     Examples
     --------
-    >>> found = search(0.1, 0.5, m=[0.5, 1.0])
+    >>> found = search(Perceptron(), 0.5, 0.1, m=[0.5, 1.0])
     >>> [(state.m, state.attracting, round(state.p1, 3)) for state in found.states]
     [(0.5, False, 0.999), (1.0, False, 0.999)]
     """
     sizes = np.atleast_1d(_validate.reals("m", m))
     sizes = [_validate.real("m", one, 0.0, 1.0, low_open=True) for one in sizes.flat]
-    search = _Search(distance, alpha, weights, activation, reference, margin)
+    search = _Search(device, alpha, distance, reference, constraint)
     states, reached = [], []
     for one in sorted(sizes):
         rungs = list(search.climb(one))
@@ -301,14 +297,14 @@ def _crossings(rungs, m):
 class _Search:
     """States with groups at one distance from one reference."""
 
-    def __init__(self, distance, alpha, weights, activation, reference, margin):
+    def __init__(self, device, alpha, distance, reference, constraint):
         _validate.member("reference", reference, (Margin,))
-        self.case = Surroundings(alpha, weights, activation, reference, margin)
+        self.case = Surroundings(device, alpha, reference, constraint)
         self.distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
         self.raw_reference = reference
         state, self.report = self.case.solve(self.distance, self.case.start)
         self.symmetric = self.case.at(self.distance, state)
-        self.discrete, self.delta = weights.discrete, None
+        self.discrete, self.delta = device.weights.discrete, None
         self.state = np.array([state[0], 0.0 if self.case.reference.planted else state[1]])
 
     def _groups(self, state, split, m, rule=RULE):
@@ -472,7 +468,6 @@ class _Search:
         return self._point(m, (at.p, 1.0 - at.p, at.t0), entropies, True, report)
 
     def _point(self, m, overlaps, entropies, attracting, report):
-        weights, activation, constraint = self.case.axes
-        axes = self.case.alpha, weights, activation, self.raw_reference, constraint
-        numbers = map(float, (m, *overlaps, *entropies))
-        return BrokenPoint(self.distance, *axes, *numbers, attracting, report)
+        case, numbers = self.case, map(float, (m, *overlaps, *entropies))
+        given = case.device, case.alpha, self.distance, self.raw_reference, case.constraint
+        return BrokenPoint(*given, *numbers, attracting, report)
