@@ -15,14 +15,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from wfmlib import networks, patterns
+from wfmlib import (
+    Binary,
+    Committee,
+    ParityMachine,
+    Perceptron,
+    ReLU,
+    Spherical,
+    TreeCommittee,
+    patterns,
+)
 from wfmlib.learning import all_weights, belief_propagation, enumerate_solutions
+from wfmlib.learning.belief_propagation import prepare
 from wfmlib.learning.messages import BinaryMessages, SphericalMessages
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Binary, Spherical, finite_committee, typical
+from wfmlib.theory import typical
 
 BOTH = pytest.mark.parametrize("weights", [Binary(), Spherical()], ids=["binary", "spherical"])
 FORMS = pytest.mark.parametrize("form", ["exact", "expanded"])
+DEVICES = [
+    device
+    for W in (Binary(), Spherical())
+    for device in (Perceptron(W), TreeCommittee(3, weights=W), Committee(3, weights=W))
+]
+TREES = pytest.mark.parametrize("device", [one for one in DEVICES if one.tree], ids=repr)
 TIGHT = {"tolerance": 1e-11, "max_sweeps": 3000}
 
 
@@ -36,8 +52,8 @@ def test_binary_marginals_of_one_pattern(form):
     """The exact mean is ``xi_i C(N - 1, (N - 1) / 2) / 2^(N - 1)``; the error is stated."""
     errors = []
     for N in (15, 31, 61, 121, 241):
-        xi, sigma = patterns.random(1, N, 1)
-        found = belief_propagation(xi, sigma, form=form, **TIGHT)
+        xi, sigma = patterns.random(1, N, rng=1)
+        found = belief_propagation(Perceptron(), xi, sigma, form=form, rng=0, **TIGHT)
         half = math.lgamma(N) - 2 * math.lgamma((N + 1) / 2) - (N - 1) * math.log(2)
         ratio = found.means * xi[0] * sigma[0] / math.exp(half)
         assert np.ptp(ratio) < 1e-12
@@ -54,8 +70,8 @@ def test_spherical_marginals_of_one_pattern(form):
     """On a half sphere the mean along the pattern is that of ``|w_1|`` on the sphere."""
     errors = []
     for N in (15, 31, 61, 121, 241):
-        xi, sigma = patterns.random(1, N, 1)
-        found = belief_propagation(xi, sigma, weights=Spherical(), form=form, **TIGHT)
+        xi, sigma = patterns.random(1, N, rng=1)
+        found = belief_propagation(Perceptron(Spherical()), xi, sigma, form=form, rng=0, **TIGHT)
         expected = math.exp(gammaln(N / 2) - gammaln((N + 1) / 2)) / math.sqrt(math.pi)
         errors.append((np.mean(found.means * xi[0] * sigma[0]) / expected - 1) * N)
         # half of the sphere, exactly; the entropy's error is of third order
@@ -92,7 +108,14 @@ def test_one_pattern_around_a_reference(form):
         reference = np.ones(N)
         reference[ahead:] = -1
         found = belief_propagation(
-            np.ones((1, N)), [1], reference=reference, coupling=coupling, form=form, **TIGHT
+            Perceptron(),
+            np.ones((1, N)),
+            [1],
+            reference=reference,
+            coupling=coupling,
+            form=form,
+            rng=0,
+            **TIGHT,
         )
         free, overlap = exact_around(N, coupling, ahead)
         assert found.distance == pytest.approx(
@@ -125,7 +148,7 @@ def whole_space(N):
     return all_weights(N).astype(np.float32)
 
 
-def solutions(xi, sigma, units=1):
+def solutions(xi, sigma, units):
     """Return all binary weight vectors that are right on all patterns."""
     w = whole_space(xi.shape[1])
     parts = (xi * sigma[:, None]).astype(np.float32).reshape(len(xi), units, -1)
@@ -136,12 +159,12 @@ def solutions(xi, sigma, units=1):
 @functools.cache
 def enumerated(N, P, units, seed):
     """Return an instance, the number of its solutions and their mean."""
-    xi, sigma = patterns.random(P, N, seed)
+    xi, sigma = patterns.random(P, N, rng=seed)
     exact = solutions(xi, sigma, units)
     return xi, sigma, len(exact), exact.sum(axis=0) / max(len(exact), 1)
 
 
-def compare(N, P, units, form, samples=200):
+def compare(device, N, P, form, samples=200):
     """Return errors of entropy and means over instances, and how many were left out.
 
     Where few solutions are left, messages may freeze at a vertex that is none: the entropy is
@@ -150,13 +173,13 @@ def compare(N, P, units, form, samples=200):
     entropies, means, sizes = [], [], []
     lost = 0
     for seed in range(samples):
-        xi, sigma, number, mean = enumerated(N, P, units, seed)
+        xi, sigma, number, mean = enumerated(N, P, device.units, seed)
         if number == 0:
             continue
         try:
             with np.errstate(all="ignore"):
                 found = belief_propagation(
-                    xi, sigma, units=units, form=form, tolerance=1e-8, max_sweeps=300
+                    device, xi, sigma, form=form, tolerance=1e-8, max_sweeps=300, rng=0
                 )
         except NotConverged:
             lost += 1
@@ -171,18 +194,18 @@ def compare(N, P, units, form, samples=200):
 
 
 @pytest.mark.parametrize(
-    ("N", "P", "units", "form", "entropy", "mean", "few"),
+    ("device", "N", "P", "form", "entropy", "mean", "few"),
     [
-        (15, 3, 1, "exact", 0.001, 0.03, 5),
-        (15, 3, 1, "expanded", 0.001, 0.03, 5),
-        (15, 6, 1, "exact", 0.003, 0.08, 25),
-        (15, 6, 3, "exact", 0.006, 0.12, 5),
-        (15, 6, 3, "expanded", 0.006, 0.13, 15),
+        (Perceptron(), 15, 3, "exact", 0.001, 0.03, 5),
+        (Perceptron(), 15, 3, "expanded", 0.001, 0.03, 5),
+        (Perceptron(), 15, 6, "exact", 0.003, 0.08, 25),
+        (TreeCommittee(3, weights=Binary()), 15, 6, "exact", 0.006, 0.12, 5),
+        (TreeCommittee(3, weights=Binary()), 15, 6, "expanded", 0.006, 0.13, 15),
     ],
 )
-def test_entropy_and_marginals_against_enumeration(N, P, units, form, entropy, mean, few):
+def test_entropy_and_marginals_against_enumeration(device, N, P, form, entropy, mean, few):
     """The mean error of the entropy is below 1 % of it, that of a marginal below 25 %."""
-    errors, off, size, lost = compare(N, P, units, form)
+    errors, off, size, lost = compare(device, N, P, form)
     assert lost <= few
     assert len(errors) > 150
     scatter = errors.std() / math.sqrt(len(errors))
@@ -194,10 +217,10 @@ def test_entropy_and_marginals_against_enumeration(N, P, units, form, entropy, m
 def test_entropy_against_enumeration_at_21_weights():
     errors = []
     for seed in range(20):
-        xi, sigma = patterns.random(7, 21, seed)
-        found = belief_propagation(xi, sigma, max_sweeps=300)
+        xi, sigma = patterns.random(7, 21, rng=seed)
+        found = belief_propagation(Perceptron(), xi, sigma, max_sweeps=300, rng=0)
         if found.converged and found.entropy > -0.2:
-            errors.append(found.entropy - enumerate_solutions(xi, sigma).entropy)
+            errors.append(found.entropy - enumerate_solutions(Perceptron(), xi, sigma).entropy)
     assert len(errors) > 16
     assert abs(np.mean(errors)) < 0.004
     assert np.max(np.abs(errors)) < 0.06
@@ -208,55 +231,50 @@ def test_entropy_against_enumeration_at_21_weights():
 # ------------------------------------------------------------------------------------------------
 
 
-def average(N, alpha, units, weights, samples=10, **options):
+def average(device, N, alpha, samples=10):
     """Return mean and standard error of entropy and overlap over instances."""
     found = []
     for seed in range(samples):
-        xi, sigma = patterns.random(round(alpha * N), N, seed)
-        one = belief_propagation(xi, sigma, units=units, weights=weights, **options)
+        xi, sigma = patterns.random(round(alpha * N), N, rng=seed)
+        one = belief_propagation(device, xi, sigma, rng=0)
         assert one.converged
         assert one.errors == recount(one, xi, sigma)
         found.append([one.entropy, np.mean(one.means**2)])
     return np.mean(found, axis=0), np.std(found, axis=0, ddof=1) / math.sqrt(samples)
 
 
-def recount(found, xi, sigma, tree=True):
+def recount(found, xi, sigma):
     """Count the errors of the weights that came back."""
-    kind = networks.TreeCommittee if tree else networks.Committee
-    if found.weights.ndim == 1:
-        kind = networks.Perceptron
-    return np.count_nonzero(kind(found.weights).output(xi) != sigma)
+    return np.count_nonzero(found.network.output(xi) != sigma)
 
 
 @pytest.mark.parametrize(
-    ("N", "alpha", "units", "weights"),
+    ("device", "N", "alpha"),
     [
-        (501, 0.5, 1, Binary()),
-        (501, 1.0, 1, Spherical()),
-        (501, 1.0, 3, Spherical()),
+        (Perceptron(), 501, 0.5),
+        (Perceptron(Spherical()), 501, 1.0),
+        (TreeCommittee(3), 501, 1.0),
     ],
 )
-def test_replica_values(N, alpha, units, weights):
-    theory = typical.solve if units == 1 else finite_committee.solve
-    point = theory(alpha, weights if units == 1 else units)
+def test_replica_values(device, N, alpha):
+    point = typical.solve(device, alpha)
     expected = np.array([point.entropy, point.q])
-    if isinstance(weights, Spherical):
-        expected[0] -= weights.entropy  # a share of the sphere
-    mean, error = average(N, alpha, units, weights)
+    if not device.weights.discrete:
+        expected[0] -= device.weights.entropy  # a share of the sphere
+    mean, error = average(device, N, alpha)
     # 3.5 standard errors of ten instances, scatter below 0.7 / sqrt(N); 2 / N of finite size
     assert np.all(error < 0.7 / math.sqrt(10 * N))
     assert np.all(np.abs(mean - expected) < 3.5 * error + 2 / N)
 
 
-@BOTH
-@pytest.mark.parametrize("units", [1, 3])
-def test_the_forms_and_the_outputs_differ_by_terms_that_vanish(weights, units):
+@TREES
+def test_the_forms_and_the_outputs_differ_by_terms_that_vanish(device):
     """Expanded against exact: means apart by c / N."""
     scaled = []
     for N in (99, 399):
-        xi, sigma = patterns.random(N // 2, N, 3)
+        xi, sigma = patterns.random(N // 2, N, rng=3)
         both = [
-            belief_propagation(xi, sigma, units=units, weights=weights, form=form, tolerance=1e-9)
+            belief_propagation(device, xi, sigma, form=form, tolerance=1e-9, rng=0)
             for form in ("exact", "expanded")
         ]
         difference = np.sqrt(np.mean((both[0].means - both[1].means) ** 2))
@@ -264,11 +282,9 @@ def test_the_forms_and_the_outputs_differ_by_terms_that_vanish(weights, units):
         scaled.append(difference * N)
     assert min(scaled) > 0.05
     assert max(scaled) < 2.0
-    if units == 3:
-        gaussian = belief_propagation(
-            xi, sigma, units=units, weights=weights, output="gaussian", tolerance=1e-9
-        )
-        assert 1e-4 < abs(gaussian.entropy - both[0].entropy) < 0.05 / units
+    if device.units == 3:
+        gaussian = belief_propagation(device, xi, sigma, output="gaussian", tolerance=1e-9, rng=0)
+        assert 1e-4 < abs(gaussian.entropy - both[0].entropy) < 0.05 / 3
 
 
 # ------------------------------------------------------------------------------------------------
@@ -276,37 +292,30 @@ def test_the_forms_and_the_outputs_differ_by_terms_that_vanish(weights, units):
 # ------------------------------------------------------------------------------------------------
 
 
-def kinds(units):
-    """Return the ways to wire this number of units."""
-    return (True,) if units == 1 else (True, False)
-
-
 @st.composite
 def instances(draw):
-    """Draw an instance with options, small enough for a few milliseconds."""
-    units = draw(st.sampled_from([1, 3]))
-    tree = draw(st.sampled_from(kinds(units)))
-    weights = draw(st.sampled_from([Binary(), Spherical()]))
+    """Draw a device, an instance and a form, small enough for a few milliseconds."""
+    device = draw(st.sampled_from(DEVICES))
     form = draw(st.sampled_from(["exact", "expanded"]))
     seed = draw(st.integers(0, 2**32))
-    xi, sigma = patterns.random(12, 45, seed)
-    return xi, sigma, {"units": units, "tree": tree, "weights": weights, "form": form}
+    return device, *patterns.random(12, 45, rng=seed), form
 
 
-def run(xi, sigma, options, **more):
+def run(device, xi, sigma, form, **more):
     """Run a fixed number of sweeps."""
-    return belief_propagation(xi, sigma, **options, tolerance=1e-300, max_sweeps=6, **more)
+    return belief_propagation(
+        device, xi, sigma, form=form, tolerance=1e-300, max_sweeps=6, rng=0, **more
+    )
 
 
-def start(P, options, seed=5):
+def start(device, P, form, seed=5):
     """Return first messages that do not depend on the generator of a run."""
-    units = options["units"]
-    shape = (P, units, 45 // units if options["tree"] else 45)
+    shape = (P, *(1, *device.shape(45))[-2:])
     u = 0.05 * np.random.default_rng(seed).standard_normal(shape)
-    if isinstance(options["weights"], Binary):
+    if device.weights.discrete:
         return {"u": u}
-    several = 1 if options["form"] == "expanded" else shape[2]
-    return {"U": u, "V": np.zeros((P, units, several)), "chi": np.ones((units, 1))}
+    several = 1 if form == "expanded" else shape[2]
+    return {"U": u, "V": np.zeros((*shape[:2], several)), "chi": np.ones((shape[1], 1))}
 
 
 def change(messages, how):
@@ -322,14 +331,13 @@ def test_gauge_symmetry(case, seed):
 
     But for rounding: odds of +1 and of -1 are not kept to the same relative precision.
     """
-    xi, sigma, options = case
+    device, xi, sigma, form = case
     gauge = np.random.default_rng(seed).choice([-1, 1], 45)
-    first = start(len(xi), options)
-    parts = gauge.reshape(options["units"], -1) if options["tree"] else gauge
-    plain = run(xi, sigma, options, messages=first)
-    turned = run(xi * gauge, sigma, options, messages=change(first, lambda u: u * parts))
-    expected = plain.means * (parts if options["units"] > 1 else gauge)
-    np.testing.assert_allclose(turned.means, expected, atol=1e-9)
+    first = start(device, len(xi), form)
+    parts = gauge.reshape(device.shape(45)) if device.tree else gauge
+    plain = run(device, xi, sigma, form, messages=first)
+    turned = run(device, xi * gauge, sigma, form, messages=change(first, lambda u: u * parts))
+    np.testing.assert_allclose(turned.means, plain.means * parts, atol=1e-9)
     assert turned.entropy == pytest.approx(plain.entropy, abs=1e-9)
     np.testing.assert_allclose(turned.history["residual"], plain.history["residual"], atol=1e-9)
 
@@ -337,9 +345,9 @@ def test_gauge_symmetry(case, seed):
 @given(instances())
 @settings(max_examples=10, deadline=None)
 def test_a_label_belongs_to_its_pattern(case):
-    xi, sigma, options = case
-    plain = run(xi, sigma, options)
-    joined = run(xi * sigma[:, None], np.ones(len(xi)), options)
+    device, xi, sigma, form = case
+    plain = run(device, xi, sigma, form)
+    joined = run(device, xi * sigma[:, None], np.ones(len(xi)), form)
     np.testing.assert_array_equal(plain.means, joined.means)
 
 
@@ -347,29 +355,31 @@ def test_a_label_belongs_to_its_pattern(case):
 @settings(max_examples=25, deadline=None)
 def test_the_numbering_of_patterns_and_units_does_not_matter(case, seed):
     """Parallel order: up to the rounding of sums, which six sweeps may amplify."""
-    xi, sigma, options = case
+    device, xi, sigma, form = case
     rng = np.random.default_rng(seed)
-    first = start(len(xi), options)
-    plain = run(xi, sigma, options, messages=first, order="parallel", damping=0.3)
+    first = start(device, len(xi), form)
+    plain = run(device, xi, sigma, form, messages=first, order="parallel", damping=0.3)
     moved = rng.permutation(len(xi))
     again = run(
+        device,
         xi[moved],
         sigma[moved],
-        options,
+        form,
         messages={name: one if name == "chi" else one[moved] for name, one in first.items()},
         order="parallel",
         damping=0.3,
     )
     np.testing.assert_allclose(again.means, plain.means, atol=1e-8)
     assert again.entropy == pytest.approx(plain.entropy, abs=1e-8)
-    units = rng.permutation(options["units"])
+    units = rng.permutation(device.units)
     columns = np.arange(45)
-    if options["tree"]:
-        columns = columns.reshape(options["units"], -1)[units].ravel()
+    if device.tree:
+        columns = columns.reshape(device.units, -1)[units].ravel()
     again = run(
+        device,
         xi[:, columns],
         sigma,
-        options,
+        form,
         messages={
             name: one[units] if name == "chi" else one[:, units] for name, one in first.items()
         },
@@ -384,9 +394,11 @@ def test_the_numbering_of_patterns_and_units_does_not_matter(case, seed):
 @BOTH
 @FORMS
 def test_one_seed_one_result(weights, form):
-    xi, sigma = patterns.random(30, 99, 1)
-    options = {"weights": weights, "form": form, "units": 3}
-    one, same, other = (belief_propagation(xi, sigma, seed=s, **options) for s in (7, 7, 8))
+    xi, sigma = patterns.random(30, 99, rng=1)
+    device = TreeCommittee(3, weights=weights)
+    one, same, other = (
+        belief_propagation(device, xi, sigma, form=form, rng=seed) for seed in (7, 7, 8)
+    )
     np.testing.assert_array_equal(one.means, same.means)
     np.testing.assert_array_equal(one.history["residual"], same.history["residual"])
     assert one.entropy == same.entropy
@@ -395,52 +407,54 @@ def test_one_seed_one_result(weights, form):
     assert not np.array_equal(one.history["residual"], other.history["residual"])
 
 
-@BOTH
+@TREES
 @FORMS
-@pytest.mark.parametrize("units", [1, 3])
-def test_one_fixed_point_from_every_way(weights, form, units):
-    """Order, damping and seed lead to it at different speeds."""
-    xi, sigma = patterns.random(40, 99, 2)
-    options = {"weights": weights, "form": form, "units": units, **TIGHT}
-    plain = belief_propagation(xi, sigma, **options)
+def test_one_fixed_point_from_every_way(device, form):
+    """Order, damping and the first messages lead to it at different speeds."""
+    xi, sigma = patterns.random(40, 99, rng=2)
+    options = {"form": form, "rng": 0, **TIGHT}
+    plain = belief_propagation(device, xi, sigma, **options)
     assert plain.converged
     for other in (
         {"order": "parallel", "damping": 0.5},
         {"damping": 0.6},
-        {"seed": 3},
+        {"rng": 3},
     ):
-        found = belief_propagation(xi, sigma, **options, **other)
+        found = belief_propagation(device, xi, sigma, **(options | other))
         assert found.converged
         assert found.residual <= 1e-11
         np.testing.assert_allclose(found.means, plain.means, atol=1e-8)
         assert found.entropy == pytest.approx(plain.entropy, abs=1e-9)
-    assert belief_propagation(xi, sigma, **options, damping=0.6).sweeps > plain.sweeps
+    slower = belief_propagation(device, xi, sigma, **options, damping=0.6)
+    assert slower.sweeps > plain.sweeps
 
 
-@BOTH
+@pytest.mark.parametrize("device", DEVICES, ids=repr)
 @FORMS
-@pytest.mark.parametrize(("units", "tree"), [(1, True), (3, True), (3, False)])
-def test_messages_taken_up_again(weights, form, units, tree):
-    xi, sigma = patterns.random(30, 99, 2)
-    options = {"weights": weights, "units": units, "tree": tree, "tolerance": 1e-9}
-    options["damping"] = 0.0 if tree else 0.5
-    done = belief_propagation(xi, sigma, form=form, **options)
+def test_messages_taken_up_again(device, form):
+    xi, sigma = patterns.random(30, 99, rng=2)
+    options = {"tolerance": 1e-9, "damping": 0.0 if device.tree else 0.5}
+    done = belief_propagation(device, xi, sigma, form=form, rng=0, **options)
     assert done.converged
-    again = belief_propagation(xi, sigma, form=form, messages=done.messages, seed=9, **options)
+    again = belief_propagation(
+        device, xi, sigma, form=form, messages=done.messages, rng=9, **options
+    )
     assert again.sweeps == 1
     np.testing.assert_allclose(again.means, done.means, atol=1e-8)
     # What comes back is the caller's own.
     kept = {name: array.copy() for name, array in done.messages.items()}
-    belief_propagation(xi, sigma, form=form, messages=done.messages, seed=9, **options)
+    belief_propagation(device, xi, sigma, form=form, messages=done.messages, rng=9, **options)
     for name, array in kept.items():
         np.testing.assert_array_equal(done.messages[name], array)
     # Those of the other form are a start: nearer than none.
     other = "exact" if form == "expanded" else "expanded"
-    cold = belief_propagation(xi, sigma, form=other, **options)
-    warm = belief_propagation(xi, sigma, form=other, messages=done.messages, **options)
+    cold = belief_propagation(device, xi, sigma, form=other, rng=0, **options)
+    warm = belief_propagation(
+        device, xi, sigma, form=other, messages=done.messages, rng=0, **options
+    )
     assert cold.converged
     assert warm.converged
-    if tree:
+    if device.tree:
         np.testing.assert_allclose(warm.means, cold.means, atol=1e-6)
         assert warm.history["residual"][0] < 0.3 * cold.history["residual"][0]
 
@@ -467,13 +481,12 @@ def test_free_entropy_is_stationary_in_the_messages(weights):
     Messages are read off at one value of a weight and not averaged over its cavity distribution:
     that is where they are stationary to leading order only.
     """
-    kind = BinaryMessages if isinstance(weights, Binary) else SphericalMessages
+    name = "u" if weights.discrete else "U"
     ratios = []
     for N in (51, 201, 801):
-        xi, sigma = patterns.random(N // 2, N, 4)
-        found = belief_propagation(xi, sigma, weights=weights, tolerance=1e-12)
-        engine = kind(xi * sigma[:, None], 1, True, False, False, np.random.default_rng(1))
-        name = "u" if kind is BinaryMessages else "U"
+        xi, sigma = patterns.random(N // 2, N, rng=4)
+        found = belief_propagation(Perceptron(weights), xi, sigma, tolerance=1e-12, rng=0)
+        engine = prepare(Perceptron(weights), xi, sigma, rng=1)
         # all messages grow, the direction in which most of it would change
         slopes = []
         for fields_only in (False, True):
@@ -504,7 +517,7 @@ def test_without_patterns_that_constrain_the_norm_field_is_exactly_stationary():
     rng = np.random.default_rng(1)
     reference = rng.standard_normal(N)
     xi = np.where(reference > 0, 1, -1)[None].astype(np.int8)
-    engine = SphericalMessages(xi, 1, True, False, False, np.random.default_rng(1))
+    engine = prepare(Perceptron(Spherical()), xi, [1], rng=1)
     engine.load({"U": np.zeros((1, 1, N)), "V": np.zeros((1, 1, N)), "chi": np.ones((1, 1))})
     engine.pull(reference, 5.0)
     zeta, chi = engine.zeta.copy(), engine.chi.copy()
@@ -524,21 +537,22 @@ def test_the_free_entropys_slope_in_the_coupling_is_the_overlap(weights):
     """It need only follow where the free entropy is stationary: to order 1/N."""
     errors = []
     for N in (101, 401):
-        xi, sigma = patterns.random(N // 2, N, 4)
-        start = belief_propagation(xi, sigma, weights=weights)
+        xi, sigma = patterns.random(N // 2, N, rng=4)
+        start = belief_propagation(Perceptron(weights), xi, sigma, rng=0)
         reference = start.weights
         low, mid, high = (
             belief_propagation(
+                Perceptron(weights),
                 xi,
                 sigma,
-                weights=weights,
                 reference=reference,
                 coupling=coupling,
                 tolerance=1e-11,
+                rng=0,
             )
             for coupling in (0.29, 0.30, 0.31)
         )
-        if isinstance(weights, Binary):
+        if weights.discrete:
             values = [one.free_entropy for one in (low, high)]
             expected = 1 - 2 * mid.distance
         else:  # what the pull costs, without the norm field's energy
@@ -553,18 +567,18 @@ def test_the_free_entropys_slope_in_the_coupling_is_the_overlap(weights):
 # ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tree", [True, False])
-@BOTH
-def test_what_comes_back(weights, tree):
-    xi, sigma = patterns.random(20, 45, 1)
-    found = belief_propagation(xi, sigma, units=3, tree=tree, weights=weights, damping=0.3)
-    shape = (3, 15) if tree else (3, 45)
+@pytest.mark.parametrize("device", [one for one in DEVICES if one.units == 3], ids=repr)
+def test_what_comes_back(device):
+    xi, sigma = patterns.random(20, 45, rng=1)
+    found = belief_propagation(device, xi, sigma, damping=0.3, rng=0)
+    assert found.device == device
+    shape = (3, 15) if device.tree else (3, 45)
     assert found.weights.shape == found.means.shape == found.variances.shape == shape
-    assert found.errors == recount(found, xi, sigma, tree)
+    assert found.errors == recount(found, xi, sigma)
     assert found.sweeps == found.epochs == len(found.history["residual"])
     assert found.residual == found.history["residual"][-1]
     assert math.isnan(found.distance)
-    if isinstance(weights, Binary):
+    if device.weights.discrete:
         assert found.weights.dtype == np.int8
         np.testing.assert_array_equal(found.weights, np.where(found.means < 0, -1, 1))
         np.testing.assert_allclose(found.variances, 1 - found.means**2, atol=1e-12)
@@ -579,8 +593,8 @@ def test_what_comes_back(weights, tree):
 
 
 def test_stopped_early_says_so():
-    xi, sigma = patterns.random(40, 101, 1)
-    found = belief_propagation(xi, sigma, max_sweeps=2)
+    xi, sigma = patterns.random(40, 101, rng=1)
+    found = belief_propagation(Perceptron(), xi, sigma, max_sweeps=2, rng=0)
     assert not found.converged
     assert found.sweeps == 2
     assert found.residual > 1e-6
@@ -588,17 +602,13 @@ def test_stopped_early_says_so():
 
 def test_many_sweeps_do_not_drift():
     """Totals are carried through the sweeps; after 300 they still are those of the messages."""
-    xi, sigma = patterns.random(30, 61, 1)
+    xi, sigma = patterns.random(30, 61, rng=1)
     for weights, form in itertools.product((Binary(), Spherical()), ("exact", "expanded")):
-        kind = BinaryMessages if isinstance(weights, Binary) else SphericalMessages
-        engine = kind(xi * sigma[:, None], 1, True, form == "expanded", False,
-                      np.random.default_rng(1))  # fmt: skip
+        engine = prepare(Perceptron(weights), xi, sigma, form, rng=1)
         engine.pull(np.ones(61), 0.2)
         for _ in range(300):
             engine.sweep(damping=0.2, in_place=True)
-        fresh = kind(xi * sigma[:, None], 1, True, form == "expanded", False,
-                     np.random.default_rng(2))  # fmt: skip
-        fresh.load(engine.arrays())
+        fresh = prepare(Perceptron(weights), xi, sigma, form, messages=engine.arrays(), rng=2)
         fresh.pull(np.ones(61), 0.2)
         np.testing.assert_allclose(engine.means(), fresh.means(), atol=1e-12)
         assert engine.entropy() == pytest.approx(fresh.entropy(), abs=1e-12)
@@ -606,21 +616,23 @@ def test_many_sweeps_do_not_drift():
 
 @BOTH
 def test_messages_that_are_no_numbers_are_told(weights):
-    xi, sigma = patterns.random(5, 31, 1)
-    first = belief_propagation(xi, sigma, weights=weights).messages
+    xi, sigma = patterns.random(5, 31, rng=1)
+    first = belief_propagation(Perceptron(weights), xi, sigma, rng=0).messages
     name = "u" if "u" in first else "U"
     broken = first[name].copy()
     broken[2, 0, 3] = math.nan
     with pytest.raises((NotConverged, ValueError), match=r"messages|not a number"):
-        belief_propagation(xi, sigma, weights=weights, messages=first | {name: broken})
+        belief_propagation(Perceptron(weights), xi, sigma, messages=first | {name: broken}, rng=0)
 
 
 @pytest.mark.parametrize("labels", [(1, -1), (-1, 1)])
 def test_a_pattern_with_both_labels_never_looks_like_a_result(labels):
     """No weights satisfy both: what comes back has not converged, or an error says so."""
-    xi, _ = patterns.random(1, 51, 1)
+    xi, _ = patterns.random(1, 51, rng=1)
     try:
-        found = belief_propagation(np.r_[xi, xi], labels, weights=Spherical(), max_sweeps=50)
+        found = belief_propagation(
+            Perceptron(Spherical()), np.r_[xi, xi], labels, max_sweeps=50, rng=0
+        )
     except NotConverged:
         return
     assert found.errors >= 1
@@ -628,16 +640,18 @@ def test_a_pattern_with_both_labels_never_looks_like_a_result(labels):
 
 
 def test_refusals():
-    xi, sigma = patterns.random(4, 6, 1)
-    good = belief_propagation(xi, sigma).messages
+    xi, sigma = patterns.random(4, 6, rng=1)
+    good = belief_propagation(Perceptron(), xi, sigma, rng=0).messages
     for error, match, options in (
-        (ValueError, "units must divide the number of columns of xi, got 4", {"units": 4}),
-        (ValueError, "units must be >= 1", {"units": 0}),
-        (TypeError, "weights must be Binary", {"weights": "binary"}),
+        (ValueError, "units must divide N, got 4 units with N = 6", {"device": TreeCommittee(4)}),
+        (ValueError, "output='exact' takes up to 35 units", {"device": Committee(37)}),
+        (ValueError, "device must be .* got TreeCommittee", {"device": TreeCommittee(np.inf)}),
+        (ValueError, "device must be .* Sign", {"device": TreeCommittee(2, ReLU())}),
+        (ValueError, "device must be a Perceptron or", {"device": ParityMachine(3)}),
+        (TypeError, "device must be a device", {"device": Binary()}),
         (ValueError, "form must be one of", {"form": "tap"}),
         (ValueError, "output must be one of", {"output": None}),
         (ValueError, "order must be one of", {"order": "serial"}),
-        (ValueError, "tree must be one of", {"tree": "yes"}),
         (ValueError, "damping must be", {"damping": 1.0}),
         (ValueError, "tolerance must be", {"tolerance": 0.0}),
         (ValueError, "max_sweeps must be", {"max_sweeps": 0}),
@@ -645,16 +659,16 @@ def test_refusals():
         (ValueError, "coupling needs a reference", {"coupling": 1.0}),
         (ValueError, r"reference must .* got shape \(5,\)", {"reference": np.ones(5)}),
         (ValueError, "reference must hold finite", {"reference": np.full(6, np.nan)}),
-        (TypeError, "seed must be", {"seed": None}),
+        (TypeError, "rng must be None, a non-negative integer", {"rng": 0.5}),
         ((TypeError, ValueError), "messages", {"messages": (good["u"],)}),
         (ValueError, "messages", {"messages": {}}),
         (ValueError, "messages", {"messages": {"u": good["u"][:1]}}),
-        (ValueError, "messages", {"messages": good, "units": 3}),
-        (ValueError, "messages", {"messages": good, "weights": Spherical()}),
+        (ValueError, "messages", {"messages": good, "device": TreeCommittee(3, weights=Binary())}),
+        (ValueError, "messages", {"messages": good, "device": Perceptron(Spherical())}),
     ):
         with pytest.raises(error, match=match):
-            belief_propagation(xi, sigma, **options)
+            belief_propagation(**({"device": Perceptron(), "xi": xi, "sigma": sigma} | options))
     with pytest.raises(ValueError, match="xi must hold -1 and"):
-        belief_propagation(np.zeros((2, 3)), [1, 1])
+        belief_propagation(Perceptron(), np.zeros((2, 3)), [1, 1], rng=0)
     with pytest.raises(ValueError, match="sigma must have one label per pattern"):
-        belief_propagation(xi, sigma[:2])
+        belief_propagation(Perceptron(), xi, sigma[:2], rng=0)

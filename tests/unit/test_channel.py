@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from tests import naive_message_passing as naive
+from wfmlib import Committee, TreeCommittee
 from wfmlib.learning import binary_messages, channel, output_node, spherical_messages
 from wfmlib.learning.channel import CELL, DEGREE, TOLERANCE, WIDEST
 from wfmlib.learning.messages import BinaryMessages, SphericalMessages
@@ -327,6 +328,12 @@ def draw(case, turned=1.0):
     return rng.permutation(P), xi, messages, outside
 
 
+def device(case):
+    """Return the committee of a case."""
+    _, K, _, tree, *_ = CASES[case]
+    return (TreeCommittee if tree else Committee)(K)
+
+
 def starts(case):
     """Return the first column that each unit sees."""
     _, K, M, tree, *_ = CASES[case]
@@ -336,8 +343,8 @@ def starts(case):
 def sweep(kind, case, drawn, expanded, gaussian, keep, in_place, coupling=COUPLING):
     """Sweep once; return the residual, the messages after it, and what a naive sweep gives."""
     order, xi, messages, outside = drawn
-    _, K, M, tree, *_ = CASES[case]
-    engine = kind(xi, K, tree, expanded, gaussian, np.random.default_rng(1))
+    _, K, M, *_ = CASES[case]
+    engine = kind(device(case), xi, expanded, gaussian, np.random.default_rng(1))
     if kind is SphericalMessages:
         V = 0.05 * np.random.default_rng(2).standard_normal(engine.V.shape)  # negative ones too
         engine.load({"U": messages, "V": V, "chi": np.ones((K, 1))})
@@ -394,9 +401,9 @@ def arguments(case, outside, coupling):
 
     Before the first sweep, as `sweep` draws messages.
     """
-    P, K, M, tree, *_ = CASES[case]
+    P, K, M, *_ = CASES[case]
     _, xi, U, _ = draw(case)
-    engine = SphericalMessages(xi, K, tree, False, False, np.random.default_rng(1))
+    engine = SphericalMessages(device(case), xi, False, False, np.random.default_rng(1))
     V = 0.05 * np.random.default_rng(2).standard_normal(engine.V.shape)
     engine.load({"U": U, "V": V, "chi": np.ones((K, 1))})
     engine.pull(outside / coupling, coupling)
@@ -550,6 +557,6 @@ def test_sweeps_against_the_grain(kind, case):
 @pytest.mark.parametrize("in_place", [False, True])
 def test_no_number_is_noticed_in_the_sweep(kind, expanded, in_place):
     xi = draw("three units, wide")[1]
-    engine = kind(xi, 3, True, expanded, False, np.random.default_rng(1))
+    engine = kind(TreeCommittee(3), xi, expanded, False, np.random.default_rng(1))
     (engine.U if kind is SphericalMessages else engine.messages)[1, 2, 3] = math.nan
     assert engine.sweep(damping=0.0, in_place=in_place) == math.inf

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from wfmlib import experiments, learning, patterns
+from wfmlib import Perceptron, TreeCommittee, experiments, learning, patterns
 from wfmlib.experiments import fbp_reach, fbp_sweeps
-from wfmlib.theory import Binary, Spherical
 
 
 @pytest.fixture
@@ -13,9 +12,9 @@ def calls(monkeypatch):
     """Record what focusing is given."""
     seen, run = [], learning.focusing_bp
 
-    def recorded(xi, sigma, **options):
-        seen.append(options | {"xi": xi, "sigma": sigma})
-        return run(xi, sigma, **options)
+    def recorded(device, xi, sigma, **options):
+        seen.append(options | {"device": device, "xi": xi, "sigma": sigma})
+        return run(device, xi, sigma, **options)
 
     monkeypatch.setattr(learning, "focusing_bp", recorded)
     return seen
@@ -27,20 +26,19 @@ def test_reach_is_that_of_ten_replicas_with_expanded_messages(calls, units):
     found = fbp_reach.EXPERIMENT.sample(settings, point, np.random.SeedSequence(1))
     (given,) = calls
     assert given["xi"].shape == (99, 99)
-    assert isinstance(given["weights"], Spherical)
-    wanted = {"units": units, "form": "expanded", "replicas": 10, "max_sweeps": 200}
+    assert given["device"] == TreeCommittee(units)
+    wanted = {"form": "expanded", "replicas": 10, "max_sweeps": 200}
     assert {name: given[name] for name in wanted} == wanted
     assert given["tolerance"] == 1e-4
     assert given["stop_at_solution"] is True
     assert "protocol" not in given  # the papers', 0.5 to 30 in 30 steps
     again = learning.focusing_bp(
-        *patterns.random(99, 99, np.random.SeedSequence(1).spawn(2)[0]),
-        units=units,
-        weights=Spherical(),
+        TreeCommittee(units),
+        *patterns.random(99, 99, rng=np.random.SeedSequence(1).spawn(2)[0]),
         form="expanded",
         replicas=10,
         stop_at_solution=True,
-        seed=np.random.SeedSequence(1).spawn(2)[1],
+        rng=np.random.SeedSequence(1).spawn(2)[1],
     )
     assert found["solved"] == again.converged
     assert (found["errors"], found["sweeps"]) == (again.errors, again.epochs)
@@ -57,11 +55,11 @@ def test_sweeps_are_compared_on_one_instance(calls):
     few, many = calls
     assert (few["max_sweeps"], many["max_sweeps"]) == (5, 40)
     np.testing.assert_array_equal(few["xi"], many["xi"])
-    assert few["seed"].spawn_key == many["seed"].spawn_key
-    assert few["seed"].entropy == many["seed"].entropy
+    assert few["rng"].spawn_key == many["rng"].spawn_key
+    assert few["rng"].entropy == many["rng"].entropy
     for given in calls:
-        assert isinstance(given["weights"], Binary)
-        assert (given["replicas"], given["form"], given["units"]) == (20, "expanded", 1)
+        assert given["device"] == Perceptron()
+        assert (given["replicas"], given["form"]) == (20, "expanded")
         strengths = [*np.arctanh([0.0, 0.2, 0.4, 0.6, 0.8]), 10.0]  # the last one is capped
         np.testing.assert_allclose(given["protocol"], strengths)
     sweeps, settled = np.array(found["sweeps"]), np.array(found["settled"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfmlib import networks, patterns
+from wfmlib import Binary, Committee, ParityMachine, Perceptron, Spherical, TreeCommittee, patterns
 from wfmlib.learning import (
     atanh_steps,
     belief_propagation,
@@ -17,7 +17,6 @@ from wfmlib.learning import (
     pseudo_reinforcement,
 )
 from wfmlib.learning.messages import BinaryStar, Star
-from wfmlib.theory import Binary, Spherical
 
 BOTH = pytest.mark.parametrize("weights", [Binary(), Spherical()], ids=["binary", "spherical"])
 FORMS = pytest.mark.parametrize("form", ["exact", "expanded"])
@@ -131,10 +130,10 @@ def test_spherical_star_against_explicit_gaussians(replicas, coupling):
 
 
 def test_one_replica_and_no_coupling_leave_belief_propagation():
-    xi, sigma = patterns.random(30, 61, 1)
-    plain = belief_propagation(xi, sigma, tolerance=1e-9)
+    xi, sigma = patterns.random(30, 61, rng=1)
+    plain = belief_propagation(Perceptron(), xi, sigma, tolerance=1e-9, rng=0)
     for options in ({"protocol": [0.0]}, {"protocol": [2.0], "replicas": 1}):
-        found = focusing_bp(xi, sigma, tolerance=1e-9, damping=0.0, **options)
+        found = focusing_bp(Perceptron(), xi, sigma, tolerance=1e-9, damping=0.0, rng=0, **options)
         np.testing.assert_allclose(
             np.tanh(found.messages["u"].sum(axis=0)[0]), plain.means, atol=1e-7
         )
@@ -186,36 +185,37 @@ def test_protocols_refuse(make, match):
 # ------------------------------------------------------------------------------------------------
 
 
-def recount(found, xi, sigma, tree=True):
+VOTING = TreeCommittee(3, weights=Binary())
+
+
+def recount(found, xi, sigma):
     """Count the errors of the weights that came back."""
-    kind = networks.TreeCommittee if tree else networks.Committee
-    if found.weights.ndim == 1:
-        kind = networks.Perceptron
-    return np.count_nonzero(kind(found.weights).output(xi) != sigma)
+    return np.count_nonzero(found.network.output(xi) != sigma)
 
 
 @pytest.mark.parametrize(
-    ("N", "P", "options"),
+    ("device", "N", "P", "options"),
     [
-        (201, 100, {"form": "expanded"}),
-        (501, 250, {"form": "expanded"}),
-        (201, 80, {"form": "exact", "replicas": 20}),
-        (201, 80, {"form": "expanded", "units": 3}),
-        (201, 80, {"form": "expanded", "units": 3, "tree": False}),
-        (201, 201, {"form": "exact", "units": 3, "weights": Spherical()}),
-        (501, 400, {"form": "expanded", "units": 3, "weights": Spherical()}),
-        (201, 201, {"form": "expanded", "units": 3, "weights": Spherical(), "tree": False}),
-        (201, 140, {"form": "exact", "weights": Spherical()}),
-        (201, 100, {"form": "expanded", "protocol": pseudo_reinforcement()}),
+        (Perceptron(), 201, 100, {"form": "expanded"}),
+        (Perceptron(), 501, 250, {"form": "expanded"}),
+        (Perceptron(), 201, 80, {"form": "exact", "replicas": 20}),
+        (VOTING, 201, 80, {"form": "expanded"}),
+        (Committee(3, weights=Binary()), 201, 80, {"form": "expanded"}),
+        (TreeCommittee(3), 201, 201, {"form": "exact"}),
+        (TreeCommittee(3), 501, 400, {"form": "expanded"}),
+        (Committee(3), 201, 201, {"form": "expanded"}),
+        (Perceptron(Spherical()), 201, 140, {"form": "exact"}),
+        (Perceptron(), 201, 100, {"form": "expanded", "protocol": pseudo_reinforcement()}),
     ],
 )
-def test_instances_are_solved(N, P, options):
-    xi, sigma = patterns.random(P, N, 1)
-    found = focusing_bp(xi, sigma, stop_at_solution=True, max_sweeps=60, seed=1, **options)
+def test_instances_are_solved(device, N, P, options):
+    xi, sigma = patterns.random(P, N, rng=1)
+    found = focusing_bp(device, xi, sigma, stop_at_solution=True, max_sweeps=60, rng=1, **options)
+    assert found.device == device
     assert found.errors == 0
     assert found.converged
-    assert recount(found, xi, sigma, options.get("tree", True)) == 0
-    if isinstance(options.get("weights", Binary()), Binary):
+    assert recount(found, xi, sigma) == 0
+    if device.weights.discrete:
         assert set(np.unique(found.weights)) == {-1, 1}
     else:
         np.testing.assert_allclose(np.mean(found.weights**2, axis=-1), 1.0, rtol=1e-12)
@@ -224,10 +224,10 @@ def test_instances_are_solved(N, P, options):
 @BOTH
 def test_the_replicas_close_in(weights):
     """The centre polarises along the whole protocol, and ends at a solution."""
-    xi, sigma = patterns.random(60, 101, 3)
-    found = focusing_bp(xi, sigma, weights=weights, form="expanded", max_sweeps=60)
+    xi, sigma = patterns.random(60, 101, rng=3)
+    found = focusing_bp(Perceptron(weights), xi, sigma, form="expanded", max_sweeps=60, rng=0)
     polarisation = found.history["polarisation"]
-    assert polarisation[-1] > (0.9 if isinstance(weights, Binary) else 0.75)
+    assert polarisation[-1] > (0.9 if weights.discrete else 0.75)
     assert np.all(np.diff(polarisation[:20]) > -1e-3)
     assert found.errors == 0
 
@@ -235,10 +235,10 @@ def test_the_replicas_close_in(weights):
 @BOTH
 @FORMS
 def test_the_record_is_consistent(weights, form):
-    xi, sigma = patterns.random(40, 63, 2)
+    xi, sigma = patterns.random(40, 63, rng=2)
     protocol = [0.3, 0.6, 1.2]
-    options = {"weights": weights, "form": form, "units": 3, "max_sweeps": 30}
-    found = focusing_bp(xi, sigma, protocol=protocol, **options)
+    device, options = TreeCommittee(3, weights=weights), {"form": form, "max_sweeps": 30}
+    found = focusing_bp(device, xi, sigma, protocol=protocol, rng=0, **options)
     history = found.history
     assert set(history) == {
         "coupling", "replicas", "sweeps", "residual", "settled", "errors", "polarisation",
@@ -251,28 +251,29 @@ def test_the_record_is_consistent(weights, form):
     assert found.epochs == history["sweeps"].sum()
     assert found.errors == history["errors"][-1] == recount(found, xi, sigma)
     assert found.converged == (found.errors == 0)
-    again = focusing_bp(xi, sigma, protocol=[[g, 10] for g in protocol], **options)
+    pairs = [[coupling, 10] for coupling in protocol]
+    again = focusing_bp(device, xi, sigma, protocol=pairs, rng=0, **options)
     np.testing.assert_array_equal(again.weights, found.weights)
     for name, column in history.items():
         np.testing.assert_array_equal(again.history[name], column)
-    other = focusing_bp(xi, sigma, protocol=protocol, seed=1, **options)
+    other = focusing_bp(device, xi, sigma, protocol=protocol, rng=1, **options)
     assert not np.array_equal(other.history["residual"], history["residual"])
 
 
 @BOTH
 def test_stop_and_go_on(weights):
     """Messages of a first part are a start for the second."""
-    xi, sigma = patterns.random(40, 101, 2)
-    options = {"weights": weights, "tolerance": 1e-6, "max_sweeps": 300}
-    first = focusing_bp(xi, sigma, protocol=[0.5, 1.0], **options)
-    cold = focusing_bp(xi, sigma, protocol=[1.0], **options)
-    warm = focusing_bp(xi, sigma, protocol=[1.0], messages=first.messages, **options)
+    xi, sigma = patterns.random(40, 101, rng=2)
+    device, options = Perceptron(weights), {"tolerance": 1e-6, "max_sweeps": 300, "rng": 0}
+    first = focusing_bp(device, xi, sigma, protocol=[0.5, 1.0], **options)
+    cold = focusing_bp(device, xi, sigma, protocol=[1.0], **options)
+    warm = focusing_bp(device, xi, sigma, protocol=[1.0], messages=first.messages, **options)
     assert warm.epochs < cold.epochs
     np.testing.assert_array_equal(warm.weights.shape, first.weights.shape)
     assert warm.history["polarisation"][0] == pytest.approx(
         first.history["polarisation"][1], abs=1e-4
     )
-    stopped = focusing_bp(xi, sigma, weights=weights, stop_at_solution=True)
+    stopped = focusing_bp(device, xi, sigma, stop_at_solution=True, rng=0)
     errors = stopped.history["errors"]
     assert errors[-1] == 0
     assert np.all(errors[:-1] > 0)
@@ -282,12 +283,13 @@ def test_stop_and_go_on(weights):
 @settings(max_examples=8, deadline=None)
 def test_gauge_symmetry(seed):
     """A change of signs changes nothing else, but for rounding and the first messages' signs."""
-    xi, sigma = patterns.random(25, 51, 2)
+    xi, sigma = patterns.random(25, 51, rng=2)
     gauge = np.random.default_rng(seed).choice([-1, 1], 51)
-    first = belief_propagation(xi, sigma).messages
+    first = belief_propagation(Perceptron(), xi, sigma, rng=0).messages
     protocol = [0.2, 0.5]
-    plain = focusing_bp(xi, sigma, protocol=protocol, messages=first)
-    turned = focusing_bp(xi * gauge, sigma, protocol=protocol, messages={"u": first["u"] * gauge})
+    plain = focusing_bp(Perceptron(), xi, sigma, protocol=protocol, messages=first, rng=0)
+    first["u"] *= gauge
+    turned = focusing_bp(Perceptron(), xi * gauge, sigma, protocol=protocol, messages=first, rng=0)
     np.testing.assert_allclose(
         turned.history["polarisation"], plain.history["polarisation"], atol=1e-8
     )
@@ -296,7 +298,7 @@ def test_gauge_symmetry(seed):
 
 
 def test_refusals():
-    xi, sigma = patterns.random(4, 6, 1)
+    xi, sigma = patterns.random(4, 6, rng=1)
     for error, match, options in (
         (ValueError, "replicas must be finite and >= 1", {"replicas": 0.5}),
         (ValueError, "replicas must be finite and >= 1", {"replicas": math.inf}),
@@ -311,8 +313,10 @@ def test_refusals():
         (ValueError, "damping must be", {"damping": -0.1}),
         (ValueError, "tolerance must be", {"tolerance": 0.0}),
         (ValueError, "max_sweeps must be", {"max_sweeps": 0}),
-        (TypeError, "weights must be", {"weights": "binary"}),
+        (ValueError, "device must be a Perceptron or", {"device": ParityMachine(3)}),
+        (TypeError, "device must be a device", {"device": "perceptron"}),
+        (ValueError, "rng must be a non-negative integer", {"rng": -1}),
         (ValueError, "messages", {"messages": {"u": np.zeros((4, 1, 5))}}),
     ):
         with pytest.raises(error, match=match):
-            focusing_bp(xi, sigma, **options)
+            focusing_bp(**({"device": Perceptron(), "xi": xi, "sigma": sigma} | options))

@@ -5,12 +5,24 @@ import math
 import numpy as np
 import pytest
 
-from wfmlib import landscape, networks, patterns
+from wfmlib import (
+    Binary,
+    Committee,
+    ParityMachine,
+    Perceptron,
+    Spherical,
+    TreeCommittee,
+    landscape,
+    networks,
+    patterns,
+)
 from wfmlib.learning import NotSettled, all_weights, belief_propagation, focusing_bp
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Binary, Spherical, franz_parisi
+from wfmlib.theory import franz_parisi
 
 CURVE = [0.3, 1.0, 3.0, 10.0, 50.0]
+BINARY = [Perceptron(), *(kind(3, weights=Binary()) for kind in (TreeCommittee, Committee))]
+SPHERICAL = [Perceptron(Spherical()), TreeCommittee(3), Committee(3)]
 
 
 def closed_form(distance, binary):
@@ -21,14 +33,14 @@ def closed_form(distance, binary):
 
 
 @pytest.mark.parametrize("form", ["exact", "expanded"])
-@pytest.mark.parametrize("units", [None, 3])
-def test_spherical_closed_form_without_constraints(units, form):
+@pytest.mark.parametrize("device", [Perceptron(Spherical()), TreeCommittee(3)], ids=repr)
+def test_spherical_closed_form_without_constraints(device, form):
     """A pattern that lies along the reference excludes nothing: load zero, for any reference."""
     rng = np.random.default_rng(1)
-    shape = 1503 if units is None else (units, 501)
-    reference = rng.standard_normal(shape)
+    reference = rng.standard_normal(device.shape(1503))
     xi = np.sign(reference).reshape(1, -1)
-    curve = landscape.local_entropy(7 * reference, xi, [1], couplings=CURVE, form=form)
+    net = device.network(7 * reference)
+    curve = landscape.local_entropy(net, xi, [1], couplings=CURVE, form=form, rng=0)
     assert np.all(curve.converged)
     np.testing.assert_array_equal(curve.coupling, CURVE)
     expected = closed_form(curve.distance.values, binary=False)
@@ -40,25 +52,22 @@ def test_spherical_closed_form_without_constraints(units, form):
 
 
 @pytest.mark.parametrize("form", ["exact", "expanded"])
-@pytest.mark.parametrize("wiring", ["perceptron", "tree", "full"])
-def test_binary_closed_form_without_constraints(wiring, form):
+@pytest.mark.parametrize("device", BINARY, ids=repr)
+def test_binary_closed_form_without_constraints(device, form):
     rng = np.random.default_rng(2)
     reference = rng.choice([-1, 1], 1503)
-    weights, xi = {
-        "perceptron": (reference, reference),
-        "tree": (reference.reshape(3, 501), reference),
-        "full": (np.tile(reference, (3, 1)), reference),
-    }[wiring]
+    shape = device.shape(1503)
+    weights = reference.reshape(shape) if device.tree else np.broadcast_to(reference, shape)
     couplings = [0.4, 1.0, 2.0, 6.0]
     curve = landscape.local_entropy(
-        weights, xi[None], [1], couplings=couplings, tree=wiring == "tree", form=form
+        device.network(weights), reference[None], [1], couplings=couplings, form=form, rng=0
     )
     assert np.all(curve.converged)
     np.testing.assert_allclose(curve.distance, 1 / (1 + np.exp(2 * np.array(couplings))))
     expected = closed_form(curve.distance.values, binary=True)
     np.testing.assert_allclose(curve.local_entropy, expected, rtol=0, atol=1e-10)
     np.testing.assert_allclose(
-        expected, franz_parisi.geometric_bound(curve.distance.values, Binary()), atol=1e-12
+        expected, franz_parisi.geometric_bound(Perceptron(), curve.distance.values), atol=1e-12
     )
 
 
@@ -84,11 +93,11 @@ def test_against_enumeration():
     couplings = [0.1, 0.3, 0.6]
     errors = []
     for seed in range(60):
-        xi, sigma = patterns.random(3, 15, seed)
-        typical = belief_propagation(xi, sigma, max_sweeps=200)
+        xi, sigma = patterns.random(3, 15, rng=seed)
+        typical = belief_propagation(Perceptron(), xi, sigma, max_sweeps=200, rng=0)
         if typical.errors:
             continue
-        curve = landscape.local_entropy(typical.weights, xi, sigma, couplings=couplings)
+        curve = landscape.local_entropy(typical, xi, sigma, couplings=couplings, rng=0)
         if not np.all(curve.converged) or np.any(curve.local_entropy < -0.2):
             continue
         distance, entropy = exact_curve(xi, sigma, typical.weights.astype(float), couplings)
@@ -99,32 +108,23 @@ def test_against_enumeration():
     assert np.sqrt(np.mean(errors**2)) < 0.02
 
 
-SOLVERS = {
-    "binary perceptron": (101, 40, {}),
-    "binary tree": (99, 30, {"units": 3}),
-    "binary full": (99, 30, {"units": 3, "tree": False}),
-    "spherical perceptron": (101, 60, {"weights": Spherical()}),
-    "spherical tree": (99, 70, {"units": 3, "weights": Spherical()}),
-    "spherical full": (99, 70, {"units": 3, "tree": False, "weights": Spherical()}),
-}
+SOLVERS = list(
+    zip([*BINARY, *SPHERICAL], [101, 99, 99] * 2, [40, 30, 30, 60, 70, 70], strict=True)
+)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("device", "N", "P"), SOLVERS)
 @pytest.mark.parametrize("form", ["exact", "expanded"])
-def test_around_solutions(name, form):
-    N, P, options = SOLVERS[name]
-    xi, sigma = patterns.random(P, N, 4)
+def test_around_solutions(device, N, P, form):
+    xi, sigma = patterns.random(P, N, rng=4)
     found = focusing_bp(
-        xi, sigma, **options, form="expanded", max_sweeps=60, stop_at_solution=True
+        device, xi, sigma, form="expanded", max_sweeps=60, stop_at_solution=True, rng=0
     )
-    tree = options.get("tree", True)
-    binary = "weights" not in options
-    kind = networks.TreeCommittee if tree else networks.Committee
-    kind = kind if "units" in options else networks.Perceptron
-    assert kind(found.weights).errors(xi, sigma) == 0
+    binary = device.weights.discrete
+    assert found.network.errors(xi, sigma) == 0
     couplings = [0.2, 0.5, 1.0] if binary else [0.2, 1.0, 5.0, 20.0]
     curve = landscape.local_entropy(
-        found.weights, xi, sigma, tree=tree, couplings=couplings[::-1], form=form, damping=0.3
+        found, xi, sigma, couplings=couplings[::-1], form=form, damping=0.3, rng=0
     )
     np.testing.assert_array_equal(curve.coupling, couplings)  # from the weakest, always
     assert np.all(curve.converged)
@@ -140,33 +140,32 @@ def test_around_solutions(name, form):
     assert curve.excess[0] < -0.01
     # the same number by another door
     free = belief_propagation(
+        device,
         xi,
         sigma,
-        units=options.get("units", 1),
-        tree=tree,
-        weights=options.get("weights", Binary()),
         form=form,
         reference=found.weights,
         coupling=couplings[1],
         damping=0.3,
+        rng=0,
     )
     assert free.entropy == pytest.approx(float(curve.local_entropy[1]), abs=1e-5)
     assert free.distance == pytest.approx(float(curve.distance[1]), abs=1e-5)
 
 
 def test_zero_coupling_is_the_whole_space():
-    xi, sigma = patterns.random(40, 101, 1)
-    whole = belief_propagation(xi, sigma, tolerance=1e-9)
-    curve = landscape.local_entropy(whole.weights, xi, sigma, couplings=[0.0], tolerance=1e-9)
+    xi, sigma = patterns.random(40, 101, rng=1)
+    whole = belief_propagation(Perceptron(), xi, sigma, tolerance=1e-9, rng=0)
+    curve = landscape.local_entropy(whole, xi, sigma, couplings=[0.0], tolerance=1e-9, rng=0)
     assert float(curve.local_entropy[0]) == pytest.approx(whole.entropy, abs=1e-8)
     overlap = np.mean(whole.weights * whole.means)
     assert float(curve.distance[0]) == pytest.approx(0.5 * (1 - overlap), abs=1e-8)
 
 
 def test_points_that_have_not_settled_are_flagged():
-    xi, sigma = patterns.random(40, 101, 1)
-    found = focusing_bp(xi, sigma, form="expanded", stop_at_solution=True)
-    curve = landscape.local_entropy(found.weights, xi, sigma, couplings=[0.2, 0.4], max_sweeps=1)
+    xi, sigma = patterns.random(40, 101, rng=1)
+    found = focusing_bp(Perceptron(), xi, sigma, form="expanded", stop_at_solution=True, rng=0)
+    curve = landscape.local_entropy(found, xi, sigma, couplings=[0.2, 0.4], max_sweeps=1, rng=0)
     assert not np.any(curve.converged)
     for name in ("distance", "local_entropy", "excess"):
         assert np.all(np.isnan(curve[name]))
@@ -176,11 +175,16 @@ def test_points_that_have_not_settled_are_flagged():
 
 def test_entropies_that_cannot_be_are_flagged():
     """A pattern with both labels: messages settle with all weights frozen, and mean nothing."""
-    xi, _ = patterns.random(1, 5, 0)
-    reference = np.array([1, -1, 1, 1, -1])
+    xi, _ = patterns.random(1, 5, rng=0)
+    reference = Perceptron().network([1, -1, 1, 1, -1])
     with pytest.warns(NotSettled):
         curve = landscape.local_entropy(
-            reference, np.vstack([xi, xi]), [1, -1], couplings=[0.1, 1.0, 3.0], max_sweeps=300
+            reference,
+            np.vstack([xi, xi]),
+            [1, -1],
+            couplings=[0.1, 1.0, 3.0],
+            max_sweeps=300,
+            rng=0,
         )
     assert np.all(curve.residual <= 1e-6)
     assert not np.any(curve.converged)
@@ -193,46 +197,49 @@ def test_more_solutions_than_weights_are_flagged(seed, P):
 
     At the strongest pull on 0.14 to 0.35 more, per weight, than there are.
     """
+    device = TreeCommittee(3, weights=Binary())
     weights = np.random.default_rng(seed).choice([-1, 1], (3, 67))
-    xi, sigma = patterns.random(P, weights.size, seed)
+    xi, sigma = patterns.random(P, weights.size, rng=seed)
     with pytest.warns(NotSettled, match="what no solutions can be"):
-        curve = landscape.local_entropy(weights, xi, sigma, couplings=[0.3, 1.0, 3.0])
+        curve = landscape.local_entropy(
+            device.network(weights), xi, sigma, couplings=[0.3, 1.0, 3.0], rng=0
+        )
     np.testing.assert_array_equal(curve.converged, [True, True, False])
     np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
     assert np.all(curve.residual <= 1e-6)
     assert np.all(curve.excess[:2] <= 0.0)
     with pytest.raises(NotConverged, match="settled on no set of solutions"):
         belief_propagation(
-            xi, sigma, units=3, reference=weights, coupling=3.0, max_sweeps=500, seed=0
+            device, xi, sigma, reference=weights, coupling=3.0, max_sweeps=500, rng=0
         )
 
 
 def test_the_default_couplings_and_a_seed():
-    xi, sigma = patterns.random(6, 41, 1)
-    found = focusing_bp(xi, sigma, stop_at_solution=True)
+    xi, sigma = patterns.random(6, 41, rng=1)
+    found = focusing_bp(Perceptron(), xi, sigma, stop_at_solution=True, rng=0)
     one, same = (
-        landscape.local_entropy(found.weights, xi, sigma, seed=3, max_sweeps=100) for _ in range(2)
+        landscape.local_entropy(found, xi, sigma, rng=3, max_sweeps=100) for _ in range(2)
     )
     assert one.identical(same)
     np.testing.assert_allclose(np.tanh(one.coupling), np.arange(1, 49) / 49)
-    real = found.weights + 0.5
-    curve = landscape.local_entropy(real, xi, sigma, form="expanded", max_sweeps=5)
+    real = Perceptron(Spherical()).network(found.weights + 0.5)
+    curve = landscape.local_entropy(real, xi, sigma, form="expanded", max_sweeps=5, rng=0)
     assert curve.coupling.values[[0, -1]] == pytest.approx([0.1, 200.0])
     assert len(curve.coupling) == 40
     assert curve.local_entropy.attrs["units"] == "nats per weight"
 
 
 def test_refusals():
-    xi, sigma = patterns.random(4, 6, 1)
-    w = np.ones(6)
-    for error, match, weights, options in (
-        (ValueError, "weights must be finite, with 1 axis or 2", np.ones((1, 2, 3)), {}),
-        (ValueError, "weights must be finite", np.full(6, np.nan), {}),
-        (TypeError, "weights must", ["a"] * 6, {}),
-        (ValueError, r"got shape \(5,\)", np.ones(5), {}),
-        (ValueError, r"\(2, 3\)", np.ones((2, 6)), {}),
-        (ValueError, r"\(2, 6\)", np.ones((2, 3)), {"tree": False}),
-        (ValueError, "zero throughout in any unit", np.r_[np.zeros((1, 3)), np.ones((1, 3))], {}),
+    xi, sigma = patterns.random(4, 6, rng=1)
+    w, pair = Perceptron().network(np.ones(6)), np.ones((2, 3))
+    for error, match, solution, options in (
+        (TypeError, r"solution must be .* device\.network\(w\)", np.ones(6), {}),
+        (TypeError, "solution must be .* sign units", ParityMachine(2).network(pair), {}),
+        (TypeError, "solution must be .* sign units", networks.ReluCommittee(pair), {}),
+        (ValueError, r"solution .* got shape \(5,\)", networks.Perceptron(np.ones(5)), {}),
+        (ValueError, r"solution .* \(2, 3\)", networks.TreeCommittee(np.ones((2, 6))), {}),
+        (ValueError, r"solution .* \(2, 6\)", networks.Committee(pair), {}),
+        (ValueError, "units must divide N", networks.TreeCommittee(np.ones((4, 1))), {}),
         (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": []}),
         (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [-1.0]}),
         (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [np.inf]}),
@@ -244,7 +251,7 @@ def test_refusals():
         (ValueError, "max_sweeps must be", w, {"max_sweeps": 0}),
     ):
         with pytest.raises(error, match=match):
-            landscape.local_entropy(weights, xi, sigma, **options)
+            landscape.local_entropy(solution, xi, sigma, **options)
 
 
 def test_excess_between_the_measured_distances():

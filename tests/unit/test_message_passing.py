@@ -13,15 +13,14 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, logsumexp
 
-from wfmlib import patterns
+from wfmlib import Margin, Perceptron, Spherical, TreeCommittee, patterns
 from wfmlib.learning import belief_propagation, message_passing, packed_patterns
 from wfmlib.learning.message_passing import approximate_message_passing, state_evolution
 from wfmlib.learning.packed_patterns import PackedPatterns
-from wfmlib.networks import Perceptron
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Binary, Margin, Spherical, typical
+from wfmlib.theory import typical
 
-BOTH = pytest.mark.parametrize("weights", [Binary(), Spherical()], ids=["binary", "spherical"])
+BOTH = pytest.mark.parametrize("device", [Perceptron(), Perceptron(Spherical())], ids=repr)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -29,7 +28,7 @@ BOTH = pytest.mark.parametrize("weights", [Binary(), Spherical()], ids=["binary"
 # ------------------------------------------------------------------------------------------------
 
 
-def dense_sweeps(xi, sigma, weights, margin, sweeps):
+def dense_sweeps(xi, sigma, binary, margin, sweeps):
     """The module's NumPy statement on a matrix of floats, SciPy's tail functions."""
     P, N = xi.shape
     F = sigma[:, None] * xi / np.sqrt(N)
@@ -42,7 +41,7 @@ def dense_sweeps(xi, sigma, weights, margin, sweeps):
         g_old, g = g, hazard / np.sqrt(V)
         stiffness = np.sum(hazard * (hazard - u)) / (N * V)
         B = F.T @ g + stiffness * m
-        if weights.discrete:
+        if binary:
             m = np.tanh(B)
             entropy = np.sum(np.log(2 * np.cosh(B)) - B * m)
         else:
@@ -86,12 +85,12 @@ def dense_belief_propagation(xi, sigma, margin, sweeps):
 
 @BOTH
 @pytest.mark.parametrize("margin", [0.0, 0.3, -0.5])
-def test_sweep_by_sweep_against_the_dense_statement(weights, margin):
-    xi, sigma = patterns.random(150, 301, seed=1)
+def test_sweep_by_sweep_against_the_dense_statement(device, margin):
+    xi, sigma = patterns.random(150, 301, rng=1)
     for sweeps in (1, 2, 7):
-        m, g, entropy = dense_sweeps(xi, sigma, weights, margin, sweeps)
+        m, g, entropy = dense_sweeps(xi, sigma, device.weights.discrete, margin, sweeps)
         found = approximate_message_passing(
-            xi, sigma, weights=weights, margin=margin, max_sweeps=sweeps
+            device, xi, sigma, constraint=Margin(margin), max_sweeps=sweeps
         )
         assert found.sweeps == found.epochs == sweeps
         assert not found.converged
@@ -106,20 +105,20 @@ def test_sweep_by_sweep_against_the_dense_statement(weights, margin):
     ("N", "alpha", "margin"), [(201, 0.5, 0.0), (601, 0.5, 0.0), (301, 0.4, 0.3)]
 )
 def test_beside_dense_belief_propagation(N, alpha, margin):
-    xi, sigma = patterns.random(round(alpha * N), N, seed=N)
+    xi, sigma = patterns.random(round(alpha * N), N, rng=N)
     means, entropy = dense_belief_propagation(xi, sigma, margin, sweeps=40)
-    found = approximate_message_passing(xi, sigma, margin=margin)
+    found = approximate_message_passing(Perceptron(), xi, sigma, constraint=Margin(margin))
     assert np.sqrt(np.mean((found.means - means) ** 2)) < 2 / N
     assert abs(found.entropy - entropy) < 0.5 / N
     assert found.q > 0.3, "the means compared are all small"
 
 
 @BOTH
-def test_beside_belief_propagation(weights):
+def test_beside_belief_propagation(device):
     N = 301
-    xi, sigma = patterns.random(150, N, seed=2)
-    expected = belief_propagation(xi, sigma, weights=weights)
-    found = approximate_message_passing(xi, sigma, weights=weights)
+    xi, sigma = patterns.random(150, N, rng=2)
+    expected = belief_propagation(device, xi, sigma, rng=0)
+    found = approximate_message_passing(device, xi, sigma)
     assert expected.converged
     assert np.sqrt(np.mean((found.means - expected.means) ** 2)) < 2 / N
     assert np.abs(found.variances - expected.variances).mean() < 2 / N
@@ -127,10 +126,10 @@ def test_beside_belief_propagation(weights):
 
 
 @BOTH
-def test_a_single_pattern_halves_the_space(weights):
+def test_a_single_pattern_halves_the_space(device):
     N = 1001
-    found = approximate_message_passing(*patterns.random(1, N, seed=1), weights=weights)
-    whole = math.log(2) if weights.discrete else 0.0
+    found = approximate_message_passing(device, *patterns.random(1, N, rng=1))
+    whole = math.log(2) if device.weights.discrete else 0.0
     # the field on the only pattern is normal with mean 0, up to 1 / N relative
     assert (found.entropy - whole) * N == pytest.approx(-math.log(2), abs=3 / N)
     assert found.errors == 0
@@ -142,27 +141,27 @@ def test_a_single_pattern_halves_the_space(weights):
 
 
 @pytest.mark.parametrize(
-    ("weights", "alpha", "margin"),
+    ("device", "alpha", "margin"),
     [
-        (Binary(), 0.5, 0.0),
-        (Binary(), 0.7, 0.0),
-        (Binary(), 0.3, 0.5),
-        (Spherical(), 1.0, 0.0),
-        (Spherical(), 0.5, 0.5),
+        (Perceptron(), 0.5, 0.0),
+        (Perceptron(), 0.7, 0.0),
+        (Perceptron(), 0.3, 0.5),
+        (Perceptron(Spherical()), 1.0, 0.0),
+        (Perceptron(Spherical()), 0.5, 0.5),
     ],
 )
-def test_replica_values(weights, alpha, margin):
+def test_replica_values(device, alpha, margin):
     def run(N, seed):
-        packed = PackedPatterns.random(round(alpha * N), N, seed)
-        found = approximate_message_passing(packed, weights=weights, margin=margin)
+        packed = PackedPatterns.random(round(alpha * N), N, rng=seed)
+        found = approximate_message_passing(device, packed, constraint=Margin(margin))
         assert found.converged
         return np.array([found.entropy, found.q])
 
-    point = typical.solve(alpha, weights, constraint=Margin(margin))
+    point = typical.solve(device, alpha, Margin(margin))
     assert point.replicon < 1
     expected = np.array([point.entropy, point.q])
-    if not weights.discrete:  # a fraction of the sphere
-        expected[0] -= weights.entropy
+    if not device.weights.discrete:  # a fraction of the sphere
+        expected[0] -= device.weights.entropy
     N, samples = 501, 24
     small = np.array([run(N, seed) for seed in range(samples)])
     scatter = small.std(axis=0, ddof=1)
@@ -175,33 +174,34 @@ def test_replica_values(weights, alpha, margin):
 
 @BOTH
 @pytest.mark.parametrize("margin", [0.0, 0.4, -0.4])
-def test_state_evolution_ends_at_the_saddle_point(weights, margin):
+def test_state_evolution_ends_at_the_saddle_point(device, margin):
     alpha = 0.3
-    point = typical.solve(alpha, weights, constraint=Margin(margin))
-    predicted = state_evolution(alpha, 80, weights=weights, margin=margin)
+    point = typical.solve(device, alpha, Margin(margin))
+    predicted = state_evolution(device, alpha, 80, constraint=Margin(margin))
     assert predicted[-1] == pytest.approx(point.q, abs=1e-11)
     assert abs(predicted[0] - point.q) > 1e-3
 
 
 def test_first_step_of_state_evolution():
     # all pulls are h(0) = sqrt(2 / pi): q_hat = 2 alpha / pi, and q = q_hat (1 - q)^2
-    (q,) = state_evolution(0.8, 1, weights=Spherical())
+    (q,) = state_evolution(Perceptron(Spherical()), 0.8, 1)
     assert q / (1 - q) ** 2 == pytest.approx(1.6 / np.pi, rel=1e-12)
-    assert np.all(state_evolution(0.0, 3) == 0.0)
+    assert np.all(state_evolution(Perceptron(), 0.0, 3) == 0.0)
 
 
 @pytest.mark.parametrize(
-    ("weights", "alpha"), [(Binary(), 5.0), (Spherical(), 20.0), (Binary(), 1e300)]
+    ("device", "alpha"),
+    [(Perceptron(), 5.0), (Perceptron(Spherical()), 20.0), (Perceptron(), 1e300)],
 )
-def test_state_evolution_says_where_the_overlap_reaches_one(weights, alpha):
+def test_state_evolution_says_where_the_overlap_reaches_one(device, alpha):
     with pytest.raises(NotConverged, match="the overlap reaches 1 in sweep") as failure:
-        state_evolution(alpha, 500, weights=weights)
+        state_evolution(device, alpha, 500)
     before = failure.value.state
     assert len(before) == failure.value.report.iterations - 1
     assert np.all((before > 0.0) & (before <= 1.0))
     assert np.all(np.diff(before) >= 0.0)
     if len(before):
-        np.testing.assert_array_equal(state_evolution(alpha, len(before), weights=weights), before)
+        np.testing.assert_array_equal(state_evolution(device, alpha, len(before)), before)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -210,24 +210,24 @@ def test_messages_that_settle_on_more_than_all_weights_are_refused(seed):
     rng = np.random.default_rng(seed)
     xi, sigma = rng.choice([-1, 1], (8, 1)), rng.choice([-1, 1], 8)
     with pytest.raises(NotConverged, match="settled on no set of solutions"):
-        approximate_message_passing(xi, sigma, weights=Spherical())
+        approximate_message_passing(Perceptron(Spherical()), xi, sigma)
 
 
 @BOTH
-def test_sweeps_follow_state_evolution(weights):
+def test_sweeps_follow_state_evolution(device):
     N, alpha, margin, samples = 2001, 0.6, 0.1, 16
     overlaps = np.array(
         [
             approximate_message_passing(
-                PackedPatterns.random(round(alpha * N), N, seed),
-                weights=weights,
-                margin=margin,
+                device,
+                PackedPatterns.random(round(alpha * N), N, rng=seed),
+                constraint=Margin(margin),
                 max_sweeps=8,
             ).history["overlap"]
             for seed in range(samples)
         ]
     )
-    predicted = state_evolution(alpha, 8, weights=weights, margin=margin)
+    predicted = state_evolution(device, alpha, 8, constraint=Margin(margin))
     error = overlaps.std(axis=0, ddof=1) / np.sqrt(samples)
     assert np.all(error < 0.003), "nothing is resolved"
     assert np.all(np.abs(overlaps.mean(axis=0) - predicted) < 4.5 * error + 5 / N)
@@ -235,12 +235,12 @@ def test_sweeps_follow_state_evolution(weights):
 
 @BOTH
 @pytest.mark.parametrize("margin", [0.0, 0.3])
-def test_the_means_store_the_patterns(weights, margin):
+def test_the_means_store_the_patterns(device, margin):
     """At a fixed point ``F m = omega + V g``: the mean of a normal field cut off at the margin."""
-    packed = PackedPatterns.random(300, 601, seed=1)
-    found = approximate_message_passing(packed, weights=weights, margin=margin, tolerance=1e-10)
+    packed = PackedPatterns.random(300, 601, rng=1)
+    found = approximate_message_passing(device, packed, constraint=Margin(margin), tolerance=1e-10)
     assert np.all(packed.fields(found.means) > margin * np.sqrt(601))
-    if weights.discrete:
+    if device.weights.discrete:
         np.testing.assert_array_equal(found.weights, np.sign(found.means))
         assert found.weights.dtype == np.int8
     else:
@@ -250,22 +250,22 @@ def test_the_means_store_the_patterns(weights, margin):
 
 
 @BOTH
-def test_errors_are_the_networks(weights):
-    xi, sigma = patterns.random(300, 401, seed=1)
-    found = approximate_message_passing(xi, sigma, weights=weights, margin=-0.2, max_sweeps=1)
-    stabilities = Perceptron(found.weights).stabilities(xi, sigma)
+def test_errors_are_the_networks(device):
+    xi, sigma = patterns.random(300, 401, rng=1)
+    found = approximate_message_passing(device, xi, sigma, constraint=Margin(-0.2), max_sweeps=1)
+    assert found.device == device
+    stabilities = found.network.stabilities(xi, sigma)
     assert found.errors == np.count_nonzero(stabilities <= -0.2) > 0
-    expected = 1 - found.means**2 if weights.discrete else np.full(401, 1 - found.q)
+    expected = 1 - found.means**2 if device.weights.discrete else np.full(401, 1 - found.q)
     np.testing.assert_allclose(found.variances, expected, rtol=1e-14)
 
 
 @BOTH
-def test_a_change_of_signs_changes_nothing_else(weights):
-    xi, sigma = patterns.random(200, 401, seed=1)
-    flips = patterns.random(1, 401, seed=2)[0][0]
+def test_a_change_of_signs_changes_nothing_else(device):
+    xi, sigma = patterns.random(200, 401, rng=1)
+    flips = patterns.random(1, 401, rng=2)[0][0]
     plain, gauged = (
-        approximate_message_passing(x, sigma, weights=weights, tolerance=1e-12)
-        for x in (xi, xi * flips)
+        approximate_message_passing(device, x, sigma, tolerance=1e-12) for x in (xi, xi * flips)
     )
     np.testing.assert_allclose(gauged.means, plain.means * flips, rtol=0, atol=1e-10)
     assert gauged.entropy == pytest.approx(plain.entropy, abs=1e-12)
@@ -277,12 +277,11 @@ def test_a_change_of_signs_changes_nothing_else(weights):
 
 
 @BOTH
-def test_the_end_depends_neither_on_the_start_nor_on_damping(weights):
-    packed = PackedPatterns.random(300, 601, seed=1)
-    options = {"weights": weights, "tolerance": 1e-11}
-    plain = approximate_message_passing(packed, **options)
-    for other in ({"seed": 5}, {"damping": 0.4}, {"damping": 0.2, "seed": 6}):
-        found = approximate_message_passing(packed, **options, **other)
+def test_the_end_depends_neither_on_the_start_nor_on_damping(device):
+    packed = PackedPatterns.random(300, 601, rng=1)
+    plain = approximate_message_passing(device, packed, tolerance=1e-11)
+    for other in ({"rng": 5}, {"damping": 0.4}, {"damping": 0.2, "rng": 6}):
+        found = approximate_message_passing(device, packed, tolerance=1e-11, **other)
         assert found.converged
         assert abs(found.history["residual"][3] - plain.history["residual"][3]) > 1e-4
         np.testing.assert_allclose(found.means, plain.means, rtol=0, atol=1e-9)
@@ -290,12 +289,11 @@ def test_the_end_depends_neither_on_the_start_nor_on_damping(weights):
 
 
 @BOTH
-def test_stopped_and_continued(weights):
-    packed = PackedPatterns.random(300, 601, seed=1)
-    options = {"weights": weights, "damping": 0.2}
-    whole = approximate_message_passing(packed, **options)
-    part = approximate_message_passing(packed, max_sweeps=5, **options)
-    rest = approximate_message_passing(packed, messages=part.messages, **options)
+def test_stopped_and_continued(device):
+    packed = PackedPatterns.random(300, 601, rng=1)
+    whole = approximate_message_passing(device, packed, damping=0.2)
+    part = approximate_message_passing(device, packed, damping=0.2, max_sweeps=5)
+    rest = approximate_message_passing(device, packed, damping=0.2, messages=part.messages)
     assert part.sweeps == 5
     for name in ("residual", "overlap"):
         joined = np.r_[part.history[name], rest.history[name]]
@@ -306,74 +304,75 @@ def test_stopped_and_continued(weights):
 
 
 @BOTH
-def test_threads_change_no_bit(weights, monkeypatch):
+def test_threads_change_no_bit(device, monkeypatch):
     monkeypatch.setattr(packed_patterns, "_ALONE", 0)
-    packed = PackedPatterns.random(300, 601, seed=1)
+    packed = PackedPatterns.random(300, 601, rng=1)
     one, three = (
-        approximate_message_passing(packed, weights=weights, threads=threads) for threads in (1, 3)
+        approximate_message_passing(device, packed, threads=threads) for threads in (1, 3)
     )
     np.testing.assert_array_equal(one.means, three.means)
     assert one.entropy == three.entropy
 
 
 @BOTH
-def test_far_above_capacity_there_is_no_answer(weights):
-    packed = PackedPatterns.random(2000, 401, seed=1)
+def test_far_above_capacity_there_is_no_answer(device):
+    packed = PackedPatterns.random(2000, 401, rng=1)
     with pytest.raises(NotConverged, match="not a finite number in sweep") as caught:
-        approximate_message_passing(packed, weights=weights)
+        approximate_message_passing(device, packed)
     assert caught.value.report.iterations > 1
     for part in caught.value.state.values():
         assert np.all(np.isfinite(part))
 
 
 def test_opposite_patterns_leave_no_direction():
-    row = patterns.random(1, 51, seed=1)[0]
-    found = approximate_message_passing(np.r_[row, -row], [1, 1], weights=Spherical())
+    row = patterns.random(1, 51, rng=1)[0]
+    found = approximate_message_passing(Perceptron(Spherical()), np.r_[row, -row], [1, 1])
     assert found.q == 0.0
     assert found.errors >= 1
 
 
 def test_repr_says_whether_to_believe_it():
-    packed = PackedPatterns.random(100, 201, seed=1)
-    assert ": converged after" in repr(approximate_message_passing(packed))
-    stopped = approximate_message_passing(packed, max_sweeps=2)
+    packed = PackedPatterns.random(100, 201, rng=1)
+    assert ": converged after" in repr(approximate_message_passing(Perceptron(), packed))
+    stopped = approximate_message_passing(Perceptron(), packed, max_sweeps=2)
     assert "NOT CONVERGED after 2 sweeps" in repr(stopped)
 
 
 def test_progress(capsys, monkeypatch):
-    packed = PackedPatterns.random(100, 201, seed=1)
-    approximate_message_passing(packed, progress=True)
+    packed = PackedPatterns.random(100, 201, rng=1)
+    approximate_message_passing(Perceptron(), packed, progress=True)
     assert capsys.readouterr().err == "", "a bar before two seconds have passed"
     monkeypatch.setattr(message_passing, "PATIENCE", 0.0)
-    approximate_message_passing(packed)
+    approximate_message_passing(Perceptron(), packed)
     assert capsys.readouterr().err == ""
-    approximate_message_passing(packed, progress=True)
+    approximate_message_passing(Perceptron(), packed, progress=True)
     assert "sweep" in capsys.readouterr().err
 
 
 def test_refusals():
-    xi, sigma = patterns.random(4, 6, seed=1)
+    xi, sigma = patterns.random(4, 6, rng=1)
     packed = PackedPatterns(xi, sigma)
     good = {"means": np.zeros(6), "pulls": np.zeros(4)}
     with pytest.raises(TypeError, match="sigma must be given"):
-        approximate_message_passing(xi)
+        approximate_message_passing(Perceptron(), xi)
     with pytest.raises(ValueError, match="sigma must be left out"):
-        approximate_message_passing(packed, sigma)
-    with pytest.raises(TypeError, match="weights must be Binary"):
-        approximate_message_passing(packed, weights=Binary)
+        approximate_message_passing(Perceptron(), packed, sigma)
+    for door in (approximate_message_passing, state_evolution):
+        with pytest.raises(ValueError, match="device must be a Perceptron of"):
+            door(TreeCommittee(1), 1.0, 1)
+        with pytest.raises(TypeError, match=r"constraint must be Margin\(\.\.\.\), got 0.3"):
+            door(Perceptron(), 1.0, 1, constraint=0.3)
     with pytest.raises(ValueError, match="damping must be finite and >= 0 and < 1"):
-        approximate_message_passing(packed, damping=1.0)
+        approximate_message_passing(Perceptron(), packed, damping=1.0)
     with pytest.raises(ValueError, match="tolerance must be"):
-        approximate_message_passing(packed, tolerance=0.0)
+        approximate_message_passing(Perceptron(), packed, tolerance=0.0)
     with pytest.raises(ValueError, match="max_sweeps must be"):
-        approximate_message_passing(packed, max_sweeps=0)
-    with pytest.raises(ValueError, match="margin must be"):
-        approximate_message_passing(packed, margin=math.nan)
-    with pytest.raises(ValueError, match="messages and seed"):
-        approximate_message_passing(packed, messages=good, seed=1)
+        approximate_message_passing(Perceptron(), packed, max_sweeps=0)
+    with pytest.raises(ValueError, match="messages and rng"):
+        approximate_message_passing(Perceptron(), packed, messages=good, rng=1)
     for wrong, got in ((tuple(good.values()), "got tuple$"), ({"h": 1}, "got dict of h$")):
         with pytest.raises(TypeError, match=f"messages must be those of an earlier.*{got}"):
-            approximate_message_passing(packed, messages=wrong)
+            approximate_message_passing(Perceptron(), packed, messages=wrong)
     for error, match, wrong in (
         (ValueError, r"\['pulls'\] must have shape \(4,\)", {"pulls": np.zeros(5)}),
         (ValueError, r"\['means'\] must be finite", {"means": np.full(6, np.nan)}),
@@ -381,10 +380,10 @@ def test_refusals():
         (ValueError, "mean square below 1", {"means": np.ones(6)}),
     ):
         with pytest.raises(error, match=match):
-            approximate_message_passing(packed, messages=good | wrong)
+            approximate_message_passing(Perceptron(), packed, messages=good | wrong)
     with pytest.raises(ValueError, match="progress must be"):
-        approximate_message_passing(packed, progress="yes")
+        approximate_message_passing(Perceptron(), packed, progress="yes")
     with pytest.raises(ValueError, match="alpha must be"):
-        state_evolution(-0.1, 3)
+        state_evolution(Perceptron(), -0.1, 3)
     with pytest.raises(ValueError, match="sweeps must be"):
-        state_evolution(0.1, 0)
+        state_evolution(Perceptron(), 0.1, 0)

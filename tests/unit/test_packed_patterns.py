@@ -49,14 +49,14 @@ def test_everything_against_plain_arrays(shape):
 
 @pytest.mark.parametrize("rows", [3, -1, slice(2, 9, 3), [5, 0, 5], np.arange(10) % 2 == 0])
 def test_rows(rows):
-    xi, sigma = patterns.random(10, 70, seed=1)
+    xi, sigma = patterns.random(10, 70, rng=1)
     np.testing.assert_array_equal(
         PackedPatterns(xi, sigma).unpack(rows), (sigma[:, None] * xi)[rows]
     )
 
 
 def test_packing_piece_by_piece(monkeypatch):
-    xi, sigma = patterns.random(50, 70, seed=1)
+    xi, sigma = patterns.random(50, 70, rng=1)
     whole = PackedPatterns(xi, sigma).words
     monkeypatch.setattr(packed_patterns, "_PIECE", 3 * 70 + 1)
     np.testing.assert_array_equal(PackedPatterns(xi, sigma).words, whole)
@@ -64,7 +64,7 @@ def test_packing_piece_by_piece(monkeypatch):
 
 @pytest.mark.parametrize(("P", "N"), [(100, 64), (37, 65), (500, 1000), (1, 300), (300, 1)])
 def test_threads_change_no_bit(threaded, P, N):
-    packed = PackedPatterns.random(P, N, seed=1)
+    packed = PackedPatterns.random(P, N, rng=1)
     rng = np.random.default_rng(2)
     w, g = rng.normal(size=N), rng.normal(size=P)
     for product, vector in ((packed.fields, w), (packed.pull, g)):
@@ -76,7 +76,7 @@ def test_threads_change_no_bit(threaded, P, N):
 
 @pytest.mark.parametrize("binary", [True, False])
 def test_stabilities_and_errors_are_the_perceptrons(binary):
-    xi, sigma = patterns.random(200, 100, seed=1)
+    xi, sigma = patterns.random(200, 100, rng=1)
     w = np.random.default_rng(2).normal(size=100)
     w = np.sign(w) if binary else w
     packed, device = PackedPatterns(xi, sigma), Perceptron(w)
@@ -90,7 +90,7 @@ def test_stabilities_and_errors_are_the_perceptrons(binary):
 
 
 def test_any_length_of_the_weights():
-    packed = PackedPatterns.random(20, 30, seed=1)
+    packed = PackedPatterns.random(20, 30, rng=1)
     w = np.random.default_rng(2).normal(size=30)
     for scale in (1e-200, 1e200):
         np.testing.assert_allclose(packed.stabilities(scale * w), packed.stabilities(w), rtol=1e-9)
@@ -98,11 +98,11 @@ def test_any_length_of_the_weights():
 
 def test_random_patterns_are_fair_and_repeat():
     P, N = 300, 203
-    packed = PackedPatterns.random(P, N, np.random.SeedSequence(5))
+    packed = PackedPatterns.random(P, N, rng=np.random.SeedSequence(5))
     np.testing.assert_array_equal(
-        packed.words, PackedPatterns.random(P, N, np.random.SeedSequence(5)).words
+        packed.words, PackedPatterns.random(P, N, rng=np.random.SeedSequence(5)).words
     )
-    assert np.any(packed.words != PackedPatterns.random(P, N, seed=6).words)
+    assert np.any(packed.words != PackedPatterns.random(P, N, rng=6).words)
     signs = packed.unpack().astype(float)
     # sums of independent signs: five standard deviations
     assert abs(signs.sum()) < 5 * np.sqrt(P * N)
@@ -115,19 +115,19 @@ def test_random_patterns_are_fair_and_repeat():
 
 def test_a_generator_is_advanced():
     rng = np.random.default_rng(1)
-    first, second = (PackedPatterns.random(5, 64, rng) for _ in range(2))
+    first, second = (PackedPatterns.random(5, 64, rng=rng) for _ in range(2))
     assert np.any(first.words != second.words)
 
 
 def test_repr_and_pickle():
-    packed = PackedPatterns.random(1000, 64, seed=1)
+    packed = PackedPatterns.random(1000, 64, rng=1)
     assert repr(packed) == "PackedPatterns(P=1000, N=64, 0.008 MB)"
     again = pickle.loads(pickle.dumps(packed))
     np.testing.assert_array_equal(again.unpack(), packed.unpack())
 
 
 def test_refusals():
-    xi, sigma = patterns.random(4, 6, seed=1)
+    xi, sigma = patterns.random(4, 6, rng=1)
     packed = PackedPatterns(xi, sigma)
     with pytest.raises(ValueError, match="one label per pattern"):
         PackedPatterns(xi, sigma[:3])
@@ -147,7 +147,7 @@ def test_refusals():
         packed.fields(np.ones(6), threads=0)
     with pytest.raises(TypeError, match="margin must be a real number"):
         packed.errors(np.ones(6), "0")
-    with pytest.raises(TypeError, match="seed must be"):
-        PackedPatterns.random(4, 6, None)
+    with pytest.raises(TypeError, match="rng must be"):
+        PackedPatterns.random(4, 6, rng=0.5)
     with pytest.raises(ValueError, match="P must be >= 1"):
-        PackedPatterns.random(0, 6, 1)
+        PackedPatterns.random(0, 6, rng=1)
