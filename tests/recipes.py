@@ -19,8 +19,10 @@ from wfmlib.experiments import (
     image_training_sets,
     replicated_annealing,
 )
+from wfmlib.models.devices import Device
+from wfmlib.networks._machines import Machine
 
-NOT_TOLD = ("seed", "progress", "sigma", "messages")  # of a recipe
+NOT_TOLD = ("rng", "progress", "sigma", "messages")  # of a recipe
 STEPS = 30  # of a protocol, in the history of what focusing found
 
 
@@ -36,7 +38,8 @@ def recorded(monkeypatch, task):
     -------
     list of (str, dict)
         Each function's name, and all its arguments, defaults included, as plain values: an array
-        as its shape, a schedule as a dict, an object by its class.
+        as its shape, a schedule as a dict, a device as it is, a solution as its network, and a
+        network as its class and the shape of its weights.
     """
     calls = []
 
@@ -48,8 +51,8 @@ def recorded(monkeypatch, task):
             bound.apply_defaults()
             told = bound.arguments
             kept = {k: _plain(v) for k, v in told.items() if k not in NOT_TOLD}
-            if isinstance(told.get("seed"), int):
-                kept["seed"] = told["seed"]
+            if isinstance(told.get("rng"), int):
+                kept["rng"] = told["rng"]
             calls.append((name, kept))
             return answer(told)
 
@@ -70,7 +73,7 @@ def recorded(monkeypatch, task):
     for measure, answer in {
         "local_entropy": _curve,
         "max_eigenvalue": lambda told: 0.0,
-        "hessian_spectrum": lambda told: np.zeros(told["weights"].size),
+        "hessian_spectrum": lambda told: np.zeros(told["xi"].shape[1]),
         "smallest_beta": lambda told: 0.0,
         "noise_robustness": lambda told: {"accuracy": _holds(len(told["noise"]))},
         "error_profile": lambda told: {
@@ -95,6 +98,12 @@ def _plain(value):
     """Return an argument as a value that can be written down."""
     if isinstance(value, np.ndarray):
         return value.shape
+    if isinstance(value, Device):
+        return value
+    if hasattr(value, "network"):
+        return _plain(value.network)
+    if isinstance(value, Machine):
+        return type(value).__name__, value.w.shape
     if dataclasses.is_dataclass(value):
         told = dataclasses.asdict(value)
         return told or type(value).__name__
@@ -111,12 +120,14 @@ def _holds(size, dtype=float):
 
 def _committee(told):
     """Return a solution of the right shape: all weights +1."""
-    units, tree = told.get("units", 1), told.get("tree", True)
-    width = told["xi"].shape[1] // (units if tree else 1)
+    device = told["device"]
+    weights = np.ones(device.shape(told["xi"].shape[1]))
     history = {name: np.zeros(STEPS) for name in ("residual", "beta", "gamma")}
     history |= {name: np.zeros(STEPS, int) for name in ("errors", "sweeps")}
     return SimpleNamespace(
-        weights=np.ones((units, width)) if units > 1 else np.ones(width),
+        device=device,
+        weights=weights,
+        network=device.network(weights),
         errors=0,
         converged=True,
         epochs=1,
@@ -134,7 +145,7 @@ def _annealed(told):
 
 
 def _believed(told):
-    means = np.zeros((told["units"], told["xi"].shape[1] // told["units"]))
+    means = np.zeros(told["device"].shape(told["xi"].shape[1]))
     return SimpleNamespace(entropy=0.0, means=means, converged=True, sweeps=1, residual=0.0)
 
 

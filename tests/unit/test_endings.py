@@ -9,8 +9,8 @@ import warnings
 import numpy as np
 import pytest
 
-from wfmlib import landscape, learning, patterns
-from wfmlib.models import Perceptron, TreeCommittee
+from wfmlib import landscape, learning, networks, patterns
+from wfmlib.models import Committee, Perceptron, TreeCommittee
 
 # More patterns than any perceptron, committee or network of these sizes can answer.
 XI, SIGMA = patterns.random(400, 21, rng=1)
@@ -87,6 +87,12 @@ def test_a_solution_short_of_its_aim_says_so():
         "  errors: 0, converged: False, epochs: 7",
         "  history: loss",
     ]
+
+
+def test_a_solution_makes_its_network():
+    found = learning.Solution(Committee(1), np.ones((1, 3)), 0, True, 7, {})
+    assert type(found.network) is networks.Committee
+    np.testing.assert_array_equal(found.network.w, found.weights)
 
 
 def test_focusing_counts_the_steps_that_did_not_settle():

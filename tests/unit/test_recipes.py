@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from tests.recipes import recorded
-from wfmlib import experiments
+from wfmlib import Binary, Committee, Perceptron, ReLU, TreeCommittee, experiments
 
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 
-TREE = {"tree": True}
-COMMITTEE = {"xi": (1000, 999), "units": 9} | TREE
-IMAGES = {"xi": (500, 784), "units": 9, "tree": False}
+COMMITTEE = {"xi": (1000, 999), "device": TreeCommittee(9)}
+IMAGES = {"xi": (500, 784), "device": Committee(9)}
 
 FOCUSING = {
     "protocol": None,  # P1's exponential one for weights on the sphere, P3's for binary ones
@@ -25,12 +24,12 @@ FOCUSING = {
     "max_sweeps": 200,
     "stop_at_solution": False,
 }
-SPHERICAL = FOCUSING | {"weights": "Spherical", "replicas": 10, "form": "exact"}
-BINARY = FOCUSING | {"weights": "Binary", "replicas": 20, "units": 1} | TREE
+SPHERICAL = FOCUSING | {"replicas": 10, "form": "exact"}
+BINARY = FOCUSING | {"device": Perceptron(), "replicas": 20}
 FIRST = {"stop_at_solution": True}
 EXPANDED = {"form": "expanded"}
 
-LAL = {"eta": 5e-3, "batch": 100, "max_epochs": 20_000, "weights": None}
+LAL = {"eta": 5e-3, "batch": 100, "max_epochs": 20_000, "start": None}
 ELAL = {
     "replicas": 20,
     "eta": 1e-2,
@@ -69,7 +68,7 @@ ELAL_IMAGES = ELAL | {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3, "max_epochs
 ELAL_SHUFFLED = ELAL_IMAGES | {"eta": 5e-4, "coupling": 20.0, "growth": 1e-2}
 LAL_IMAGES = LAL | {"eta": 1e-4, "max_epochs": 5000}
 
-PERCEPTRON = {"units": 1, "activation": "sign", "gamma": 1.0, "spacing": "geometric"} | TREE
+PERCEPTRON = {"device": Perceptron(), "gamma": 1.0, "spacing": "geometric"}
 ANNEALED = PERCEPTRON | {"beta": [1.0, 50.0], "sweeps": 5000, "steps": 500, "moves": "auto"}
 REPLICATED = {
     "loss": "errors",
@@ -101,7 +100,7 @@ SOLVERS = (
 def reach(algorithm, changes):
     """Return a row of `committee-reach` at load 2.2."""
     point = {"alpha": 2.2, "algorithm": algorithm}
-    return "committee-reach", point, {"xi": (2198, 999), "units": 9, "tree": True} | changes
+    return "committee-reach", point, {"xi": (2198, 999), "device": TreeCommittee(9)} | changes
 
 
 def volume_and_minima(data, algorithm, changes):
@@ -111,10 +110,10 @@ def volume_and_minima(data, algorithm, changes):
 
 ROWS = [
     ("annealing-losses", {"N": 501, "alpha": 0.6, "loss": "errors"},
-     ANNEALED | {"xi": (301, 501), "loss": "errors", "weights": None, "stop_at_solution": True}),
+     ANNEALED | {"xi": (301, 501), "loss": "errors", "start": None, "stop_at_solution": True}),
     ("annealing-losses", {"N": 1001, "alpha": 0.3, "loss": "cross-entropy"},
      ANNEALED
-     | {"xi": (300, 1001), "loss": "cross-entropy", "weights": None, "stop_at_solution": True}),
+     | {"xi": (300, 1001), "loss": "cross-entropy", "start": None, "stop_at_solution": True}),
     ("annealing-losses", {"N": 201, "alpha": 0.7, "loss": "replicated"},
      ANNEALED
      | {"xi": (141, 201), "loss": "errors", "replicas": 7, "beta": [0.5, 3.0], "overlap": 0.998}
@@ -126,9 +125,9 @@ ROWS = [
     ("binary-networks", {"dataset": "cifar10", "size": 1000},
      {"xi": (1000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
     ("bp-entropy", {"alpha": 1.65},
-     {"xi": (1648, 999), "units": 3, "weights": "Spherical", "reference": None, "coupling": 0.0,
+     {"xi": (1648, 999), "device": TreeCommittee(3), "reference": None, "coupling": 0.0,
       "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,
-      "max_sweeps": 500} | TREE),
+      "max_sweeps": 500}),
     reach("fBP", SPHERICAL | EXPANDED | FIRST),
     reach("eLAL", ELAL | {"max_epochs": 3000}),
     reach("eLAL, third of a step", ELAL | {"max_epochs": 3000, "eta": 1e-2 / 3}),
@@ -140,7 +139,7 @@ ROWS = [
      COMMITTEE | ELAL | {"replicas": 50, "max_epochs": 10_000}),
     *(
         ("fbp-committee", {"alpha": 2.7, "form": form},
-         SPHERICAL | FIRST | TREE | {"xi": (2697, 999), "units": 3, "form": form})
+         SPHERICAL | FIRST | {"xi": (2697, 999), "device": TreeCommittee(3), "form": form})
         for form in ("exact", "expanded")
     ),
     ("fbp-local-entropy", {"alpha": 1.0}, SPHERICAL | COMMITTEE | {"xi": (999, 999)}),
@@ -149,7 +148,7 @@ ROWS = [
      BINARY | FIRST | EXPANDED | {"xi": (741, 1001)}),
     *(
         ("fbp-reach", {"units": units, "alpha": 2.8},
-         SPHERICAL | FIRST | EXPANDED | TREE | {"xi": (2797, 999), "units": units})
+         SPHERICAL | FIRST | EXPANDED | {"xi": (2797, 999), "device": TreeCommittee(units)})
         for units in (3, 9)
     ),
     ("fbp-sweeps", {"alpha": 1000 / 2001},
@@ -181,13 +180,13 @@ ROWS = [
         )
     ),
     ("replicated-annealing", {"machine": "sign"},
-     FIGURE_3 | TREE | {"xi": (436, 1089), "units": 33, "activation": "sign"}),
+     FIGURE_3 | {"xi": (436, 1089), "device": TreeCommittee(33, weights=Binary())}),
     ("replicated-annealing", {"machine": "relu"},
-     FIGURE_3 | TREE | {"xi": (410, 1024), "units": 32, "activation": "relu"}),
+     FIGURE_3 | {"xi": (410, 1024), "device": TreeCommittee(32, ReLU(), Binary())}),
     ("replicated-annealing-connected", {"machine": "sign", "wiring": "tree"},
-     CONNECTED | {"xi": (271, 1809), "units": 9, "activation": "sign", "tree": True}),
+     CONNECTED | {"xi": (271, 1809), "device": TreeCommittee(9, weights=Binary())}),
     ("replicated-annealing-connected", {"machine": "relu", "wiring": "connected"},
-     CONNECTED | {"xi": (240, 200), "units": 8, "activation": "relu", "tree": False}),
+     CONNECTED | {"xi": (240, 200), "device": Committee(8, ReLU(), Binary())}),
     ("slow-growth", {"schedule": "slow, first solution"},
      COMMITTEE | SLOW | {"schedule": SLOW["schedule"] | {"stop": "errors"}}),
     *(
@@ -250,30 +249,30 @@ def measured(monkeypatch, name, point, measure):
 
 
 CURVE = {"form": "exact", "output": "exact", "damping": 0.0, "tolerance": 1e-6, "max_sweeps": 500}
-CURVE |= {"seed": 0}
+CURVE |= {"rng": 0}
 ON_IMAGES = EXPANDED | {"output": "exact", "damping": 0.5, "tolerance": 1e-4, "max_sweeps": 200}
-ON_IMAGES |= {"seed": 0}
+ON_IMAGES |= {"rng": 0}
 
 
 @pytest.mark.parametrize(
     ("name", "point", "expected"),
     [
         ("fbp-local-entropy", {"alpha": 1.0},
-         CURVE | TREE | {"weights": (9, 111), "xi": (999, 999), "couplings": (30,)}),
+         CURVE | {"solution": ("TreeCommittee", (9, 111)), "xi": (999, 999), "couplings": (30,)}),
         ("fbp-perceptron", {"alpha": 1000 / 2001},
-         CURVE | TREE | {"weights": (2001,), "xi": (1000, 2001), "couplings": (48,)}),
+         CURVE | {"solution": ("Perceptron", (2001,)), "xi": (1000, 2001), "couplings": (48,)}),
         ("elal-replicas", {"replicas": 3},
-         CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (6,)}),
+         CURVE | {"solution": ("TreeCommittee", (9, 111)), "xi": (1000, 999), "couplings": (6,)}),
         ("tree-minima", {"algorithm": "LAL"},
-         CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (30,)}),
+         CURVE | {"solution": ("TreeCommittee", (9, 111)), "xi": (1000, 999), "couplings": (30,)}),
         ("slow-growth", {"schedule": "slow, first solution"},
-         CURVE | TREE | {"weights": (9, 111), "xi": (1000, 999), "couplings": (8,)}),
+         CURVE | {"solution": ("TreeCommittee", (9, 111)), "xi": (1000, 999), "couplings": (8,)}),
         ("image-volume", {"data": "original", "algorithm": "LAL"},
          ON_IMAGES
-         | {"weights": (9, 784), "xi": (500, 784), "couplings": (24,), "tree": False}),
+         | {"solution": ("Committee", (9, 784)), "xi": (500, 784), "couplings": (24,)}),
         ("image-training-sets", {"classes": "bag, coat", "algorithm": "LAL"},
          ON_IMAGES
-         | {"weights": (9, 784), "xi": (500, 784), "couplings": (9,), "tree": False}),
+         | {"solution": ("Committee", (9, 784)), "xi": (500, 784), "couplings": (9,)}),
     ],
 )  # fmt: skip
 def test_what_the_local_entropy_is_told(monkeypatch, name, point, expected):
@@ -295,15 +294,16 @@ def test_what_the_largest_eigenvalue_is_told(monkeypatch, name, point, betas, ki
     calls = measured(monkeypatch, name, point, "max_eigenvalue")
     found = [(told["beta"], told["loss"], told["tangent"]) for told in calls]
     assert found == [(beta, loss, tangent) for loss, tangent in kinds for beta in betas]
-    assert {told["tree"] for told in calls} == {name != "image-minima"}
+    kind = "Committee" if name == "image-minima" else "TreeCommittee"
+    assert {told["solution"][0] for told in calls} == {kind}
     assert {(told["gamma"], told["output_beta"]) for told in calls} == {(1.0, 1.0)}
 
 
 def test_spectra_are_of_the_square_loss(monkeypatch):
     calls = measured(monkeypatch, "tree-minima", {"algorithm": "LAL"}, "hessian_spectrum")
     assert [told["beta"] for told in calls] == [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0]
-    assert {(told["loss"], told["tree"], told["gamma"]) for told in calls} == {
-        ("square", True, 1.0)
+    assert {(told["loss"], told["solution"][0], told["gamma"]) for told in calls} == {
+        ("square", "TreeCommittee", 1.0)
     }
 
 
@@ -318,7 +318,7 @@ def test_the_images_are_those_of_the_papers(monkeypatch):
     """P1, App. E: 500 dresses and coats, as many of each; App. F: five shuffled versions."""
     calls = calls_of(monkeypatch, "image-minima", {"data": "shuffled", "algorithm": "LAL"}, 7)
     (draw,) = (told for called, told in calls if called == "dress_coat")
-    assert draw == {"patterns": 500, "seed": 0, "balanced": True}
+    assert draw == {"patterns": 500, "rng": 0, "balanced": True}
     settings = experiments.get("image-minima").scale("paper").settings
     assert (settings["shuffles"], settings["shuffle_seed"]) == (5, 2020)
 
