@@ -83,6 +83,7 @@ def test_a_solution_short_of_its_aim_says_so():
     assert found.warning is None
     assert repr(found).splitlines() == [
         "Solution: a solution, short of the algorithm's own aim",
+        "  device: Perceptron(weights=Binary())",
         "  weights: (3,) float64",
         "  errors: 0, converged: False, epochs: 7",
         "  history: loss",

@@ -25,7 +25,7 @@ def threaded(monkeypatch):
 @given(shapes)
 @settings(deadline=None)
 def test_everything_against_plain_arrays(shape):
-    xi, sigma = patterns.random(*shape)
+    xi, sigma = patterns.random(*shape[:2], rng=shape[2])
     signs = sigma[:, None] * xi
     P, N = xi.shape
     rng = np.random.default_rng(shape[2])
