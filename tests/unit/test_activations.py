@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from wfmlib.theory import Activation, Perceptron, ReLU, Sign
+from wfmlib import Activation, ReLU, Sign
+from wfmlib.models.activations import Linear
 
 OVERLAPS = (-0.9, -0.3, 0.0, 1e-9, 0.3, 0.9, 0.999)
 
@@ -25,7 +26,7 @@ def relu(x):
 # ------------------------------------------------------------------------------------------------
 
 
-def perceptron_delta(q):
+def linear_delta(q):
     return q
 
 
@@ -58,7 +59,7 @@ def exact(delta, complement):
 
 
 CLOSED = {
-    "perceptron": (Perceptron(), perceptron_delta),
+    "linear": (Linear(), linear_delta),
     "sign": (Sign(), sign_delta),
     "relu": (ReLU(), relu_delta),
 }
@@ -90,7 +91,7 @@ def test_closed_forms_keep_their_digits_towards_one(name, complement):
 
 
 def test_ends_of_the_range():
-    for activation in (Perceptron(), Sign(), ReLU(), Activation(relu), Activation(np.tanh)):
+    for activation in (Linear(), Sign(), ReLU(), Activation(relu), Activation(np.tanh)):
         one = activation.effective_overlap(1.0)
         assert (one.c, one.complement) == pytest.approx((1.0, 0.0), abs=1e-12)
         assert one.slope == pytest.approx(activation.slope_at_one, rel=1e-11)
@@ -101,12 +102,12 @@ def test_ends_of_the_range():
 
 def test_scales():
     assert ReLU().scale == pytest.approx(math.sqrt(0.5 - 0.5 / math.pi), rel=1e-15)
-    assert Perceptron().scale == Sign().scale == 1.0
+    assert Linear().scale == Sign().scale == 1.0
 
 
 def test_arrays_in_arrays_out():
     q = np.array([[0.0, 0.5], [0.9, -0.2]])
-    for activation in (Perceptron(), Sign(), ReLU(), Activation(np.tanh)):
+    for activation in (Linear(), Sign(), ReLU(), Activation(np.tanh)):
         found = activation.effective_overlap(q)
         for name in ("c", "complement", "slope", "curvature"):
             part = getattr(found, name)
@@ -254,7 +255,7 @@ def test_what_an_activation_refuses(g, error, message):
 
 
 @pytest.mark.parametrize("q", [1.0000001, -1.1, math.nan, math.inf, [0.1, 2.0]])
-@pytest.mark.parametrize("activation", [Perceptron(), Sign(), ReLU()])
+@pytest.mark.parametrize("activation", [Linear(), Sign(), ReLU()])
 def test_overlaps_out_of_range_are_refused(activation, q):
     with pytest.raises(ValueError, match="q must be finite and from -1 to 1, got"):
         activation.effective_overlap(q)
@@ -269,7 +270,7 @@ def test_overlaps_that_are_no_numbers_are_refused(q):
 
 
 @pytest.mark.parametrize("complement", [-1e-9, 0.4, 3.0, math.nan, "0.5", [0.5]])
-@pytest.mark.parametrize("activation", [Perceptron(), Sign(), ReLU(), Activation(np.tanh)])
+@pytest.mark.parametrize("activation", [Linear(), Sign(), ReLU(), Activation(np.tanh)])
 def test_complements_that_are_not_one_minus_q_are_refused(activation, complement):
     with pytest.raises((TypeError, ValueError), match="complement must be"):
         activation.effective_overlap(0.5, complement)
@@ -278,6 +279,6 @@ def test_complements_that_are_not_one_minus_q_are_refused(activation, complement
 def test_activations_are_values():
     assert Activation(np.tanh) == Activation(np.tanh)
     assert Activation(np.tanh) != Activation(np.sin)
-    assert len({Perceptron(), Sign(), ReLU(), ReLU(), Activation(relu), Activation(relu)}) == 4
+    assert len({Linear(), Sign(), ReLU(), ReLU(), Activation(relu), Activation(relu)}) == 4
     assert repr(Activation(np.tanh)) == "Activation(tanh)"
-    assert repr([Perceptron(), Sign(), ReLU()]) == "[Perceptron(), Sign(), ReLU()]"
+    assert repr([Linear(), Sign(), ReLU()]) == "[Linear(), Sign(), ReLU()]"

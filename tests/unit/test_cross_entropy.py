@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import mpmath as mp
@@ -12,15 +13,21 @@ import pytest
 from scipy import integrate, optimize, special
 
 from tests import naive_cross_entropy, naive_franz_parisi
-from wfmlib import learning, patterns
-from wfmlib.solvers import NotConverged, Report
-from wfmlib.theory import (
+from wfmlib import (
     Binary,
     CrossEntropy,
+    Margin,
     Perceptron,
     ReLU,
     Sign,
     Spherical,
+    TreeCommittee,
+    learning,
+    patterns,
+)
+from wfmlib.models.activations import Linear
+from wfmlib.solvers import NotConverged, Report
+from wfmlib.theory import (
     cross_entropy,
     franz_parisi_1rsb,
     stabilities,
@@ -28,10 +35,11 @@ from wfmlib.theory import (
     typical,
 )
 
-BINARY, PERCEPTRON = Binary(), Perceptron()
-UNITS = (PERCEPTRON, Sign(), ReLU())
-OVERLAPS = {"Perceptron()": naive_franz_parisi.perceptron}
-OVERLAPS |= {"Sign()": naive_franz_parisi.sign, "ReLU()": naive_franz_parisi.relu}
+SIGN, RELU = (TreeCommittee(np.inf, unit, Binary()) for unit in (Sign(), ReLU()))
+BINARY = [Perceptron(), SIGN, RELU]
+SPHERICAL = [replace(device, weights=Spherical()) for device in BINARY]
+OVERLAPS = {Linear(): naive_franz_parisi.perceptron}
+OVERLAPS |= {Sign(): naive_franz_parisi.sign, ReLU(): naive_franz_parisi.relu}
 OMEGAS = np.array([-6.0, -1.0, -0.1, 0.0, 0.3, 2.0, 5.0])
 
 
@@ -40,10 +48,10 @@ def derivative(f, x, step):
     return (8.0 * (f(x + step) - f(x - step)) - f(x + 2 * step) + f(x - 2 * step)) / (12.0 * step)
 
 
-def measure(alpha, constraint, weights=BINARY, unit=PERCEPTRON):
-    c, scale = OVERLAPS[repr(unit)], unit.scale
+def measure(device, alpha, constraint):
+    c, scale = OVERLAPS[device.activation], device.activation.scale
     both = constraint.gamma, constraint.beta
-    return naive_cross_entropy.Measure(alpha, *both, c, scale, weights == Spherical())
+    return naive_cross_entropy.Measure(alpha, *both, c, scale, device.weights == Spherical())
 
 
 # ------------------------------------------------------------------------------------------------
@@ -250,21 +258,21 @@ def test_loss():
 # ------------------------------------------------------------------------------------------------
 
 MEASURES = [
-    (0.5, CrossEntropy(1.0, 5.0), Binary(), Perceptron()),
-    (0.8, CrossEntropy(5.0, 20.0), Binary(), Sign()),
-    (0.4, CrossEntropy(0.5, 30.0), Binary(), ReLU()),
-    (1.2, CrossEntropy(math.inf, 4.0), Binary(), ReLU()),
-    (1.0, CrossEntropy(1.0, 3.0), Spherical(), Perceptron()),
-    (2.5, CrossEntropy(math.inf, 6.0), Spherical(), Perceptron()),
-    (1.5, CrossEntropy(3.0, 8.0), Spherical(), ReLU()),
+    (Perceptron(), 0.5, CrossEntropy(1.0, 5.0)),
+    (SIGN, 0.8, CrossEntropy(5.0, 20.0)),
+    (RELU, 0.4, CrossEntropy(0.5, 30.0)),
+    (RELU, 1.2, CrossEntropy(math.inf, 4.0)),
+    (SPHERICAL[0], 1.0, CrossEntropy(1.0, 3.0)),
+    (SPHERICAL[0], 2.5, CrossEntropy(math.inf, 6.0)),
+    (SPHERICAL[2], 1.5, CrossEntropy(3.0, 8.0)),
 ]
 
 
 @pytest.mark.parametrize("given", MEASURES, ids=str)
 def test_free_entropy_is_stationary_at_the_solution(given):
-    alpha, constraint, weights, unit = given
-    point = typical.solve(alpha, weights, unit, constraint)
-    literal = measure(alpha, constraint, weights, unit)
+    device, alpha, constraint = given
+    point = typical.solve(device, alpha, constraint)
+    literal = measure(device, alpha, constraint)
     q, q_hat = point.q, point.q_hat
     assert point.free_entropy == pytest.approx(literal.free_entropy(q, q_hat), abs=1e-9)
     step = 0.02 * q * (1.0 - q)
@@ -280,18 +288,16 @@ def test_free_entropy_is_stationary_at_the_solution(given):
 
 @pytest.mark.parametrize("given", MEASURES, ids=str)
 def test_energy_entropy_and_errors(given):
-    alpha, constraint, weights, unit = given
-    point = typical.solve(alpha, weights, unit, constraint)
-    energy, errors, _ = measure(alpha, constraint, weights, unit).averages(point.q)
+    device, alpha, constraint = given
+    point = typical.solve(device, alpha, constraint)
+    energy, errors, _ = measure(device, alpha, constraint).averages(point.q)
     assert point.energy == pytest.approx(energy, rel=1e-8)
     assert point.error_rate == pytest.approx(errors, rel=1e-8)
     assert point.entropy == pytest.approx(point.free_entropy + constraint.beta * energy, abs=1e-8)
     assert point.distance == pytest.approx(0.5 * (1.0 - point.q), rel=1e-12)
 
     def free_entropy(beta):
-        return typical.solve(
-            alpha, weights, unit, CrossEntropy(constraint.gamma, beta)
-        ).free_entropy
+        return typical.solve(device, alpha, CrossEntropy(constraint.gamma, beta)).free_entropy
 
     by_beta = derivative(free_entropy, constraint.beta, 0.02 * constraint.beta)
     assert point.energy == pytest.approx(-by_beta, rel=2e-6)
@@ -300,35 +306,34 @@ def test_energy_entropy_and_errors(given):
 @pytest.mark.parametrize("gamma", [1.0, math.inf])
 def test_replicon_from_its_literal_formula(gamma):
     alpha, constraint = 0.7, CrossEntropy(gamma, 6.0)
-    point = typical.solve(alpha, constraint=constraint)
+    point = typical.solve(Perceptron(), alpha, constraint)
     z, weight = naive_cross_entropy.line(0.05)
     spins = weight @ np.cosh(math.sqrt(point.q_hat) * z) ** -4.0
-    stiffness = measure(alpha, constraint).averages(point.q)[2]
+    stiffness = measure(Perceptron(), alpha, constraint).averages(point.q)[2]
     assert point.replicon == pytest.approx(alpha * spins * stiffness, rel=1e-8)
 
 
-@pytest.mark.parametrize("weights", [Binary(), Spherical()])
-@pytest.mark.parametrize("unit", UNITS)
-def test_the_coldest_sharpest_loss_counts_solutions(weights, unit):
+@pytest.mark.parametrize("device", BINARY + SPHERICAL)
+def test_the_coldest_sharpest_loss_counts_solutions(device):
     """Errors cost beta times their depth: what is left of them is of order 1 / beta."""
-    solutions = typical.solve(0.5, weights, unit)
+    solutions = typical.solve(device, 0.5)
     gaps = []
     for beta in (1e3, 1e4, 1e8):
-        point = typical.solve(0.5, weights, unit, CrossEntropy(math.inf, beta))
+        point = typical.solve(device, 0.5, CrossEntropy(math.inf, beta))
         gaps.append(abs(point.entropy - solutions.entropy))
-        assert gaps[-1] < 5.0 / (beta * unit.scale)
-        assert abs(point.q - solutions.q) < 5.0 / (beta * unit.scale)
-        assert 0.0 < point.error_rate < 5.0 / (beta * unit.scale)
+        assert gaps[-1] < 5.0 / (beta * device.activation.scale)
+        assert abs(point.q - solutions.q) < 5.0 / (beta * device.activation.scale)
+        assert 0.0 < point.error_rate < 5.0 / (beta * device.activation.scale)
     assert gaps[1] < 0.15 * gaps[0]
     assert point.replicon == pytest.approx(solutions.replicon, rel=1e-6)
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("device", BINARY)
 @pytest.mark.parametrize("gamma", [1.0, math.inf])
-def test_small_loads_leave_patterns_independent(unit, gamma):
+def test_small_loads_leave_patterns_independent(device, gamma):
     """q = alpha c'(0) F'^2, the free entropy ln 2 + alpha F, up to order alpha^2."""
-    alpha, constraint = 1e-6, CrossEntropy(gamma, 4.0)
-    point = typical.solve(alpha, Binary(), unit, constraint)
+    alpha, constraint, unit = 1e-6, CrossEntropy(gamma, 4.0), device.activation
+    point = typical.solve(device, alpha, constraint)
 
     def at(omega):
         return integrate.quad(
@@ -348,13 +353,15 @@ def test_small_loads_leave_patterns_independent(unit, gamma):
     assert point.q == pytest.approx(alpha * slope * force**2, rel=2e-5)
     assert point.free_entropy - math.log(2.0) == pytest.approx(alpha * math.log(at(0.0)), rel=1e-5)
     assert point.error_rate == pytest.approx(  # of one field alone
-        measure(1.0, constraint, Binary(), unit).averages(1e-12)[1], rel=1e-5
+        measure(device, 1.0, constraint).averages(1e-12)[1], rel=1e-5
     )
-    assert typical.solve(0.0, Binary(), unit, constraint).energy == 0.0
+    assert typical.solve(device, 0.0, constraint).energy == 0.0
 
 
 def test_beta_orders_energies_and_entropies():
-    points = [typical.solve(0.9, constraint=CrossEntropy(2.0, beta)) for beta in (0.5, 2, 8, 32)]
+    points = [
+        typical.solve(Perceptron(), 0.9, CrossEntropy(2.0, beta)) for beta in (0.5, 2, 8, 32)
+    ]
     for name in ("energy", "entropy", "error_rate", "distance"):
         assert np.all(np.diff([getattr(point, name) for point in points]) < 0.0)
     assert "GibbsPoint" in repr(points[0])
@@ -393,9 +400,14 @@ def excess(N, P, samples):
     tables = [naive_cross_entropy.loss(constraint.gamma, lattice) for constraint in GIBBS]
     found, controls = [], []
     for seed in np.random.SeedSequence(11).generate_state(samples):
-        xi, sigma = patterns.random(P, N, seed)
+        xi, sigma = patterns.random(P, N, rng=seed)
         controls.append((1.0, *overlaps(xi, sigma)))
-        place = np.ascontiguousarray(learning.enumerate_fields(xi, sigma).T).astype(np.intp) + N
+        place = (
+            np.ascontiguousarray(learning.enumerate_fields(Perceptron(), xi, sigma).T).astype(
+                np.intp
+            )
+            + N
+        )
         wrong = np.sum(place < N, axis=0)  # there are no ties: N is odd
         for constraint, table in zip(GIBBS, tables, strict=True):
             energy = sum(table[row] for row in place)
@@ -403,7 +415,7 @@ def excess(N, P, samples):
             share = np.exp(-constraint.beta * energy - log_z)
             mean = share @ energy
             found += [mean / N, (log_z + constraint.beta * mean) / N, share @ wrong / P]
-    points = [typical.solve(P / N, constraint=constraint) for constraint in GIBBS]
+    points = [typical.solve(Perceptron(), P / N, constraint) for constraint in GIBBS]
     theory = np.array([(point.energy, point.entropy, point.error_rate) for point in points])
     rows = np.array(found).reshape(samples, theory.size) - theory.ravel()
     controls = np.array(controls)
@@ -437,16 +449,16 @@ def test_enumeration_tends_to_the_replica_values():
 
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.4, 1.0), (0.4, 5.0)])
 def test_lines_where_replica_symmetry_ends(alpha, gamma):
-    silent = cross_entropy.zero_entropy_beta(alpha, gamma)
-    unstable = cross_entropy.instability_beta(alpha, gamma)
-    working = cross_entropy.working_beta(alpha, gamma)
+    silent = cross_entropy.zero_entropy_beta(Perceptron(), alpha, gamma)
+    unstable = cross_entropy.instability_beta(Perceptron(), alpha, gamma)
+    working = cross_entropy.working_beta(Perceptron(), alpha, gamma)
     assert working == pytest.approx(min(silent, unstable), rel=1e-12)
-    at = typical.solve(alpha, constraint=CrossEntropy(gamma, silent))
+    at = typical.solve(Perceptron(), alpha, CrossEntropy(gamma, silent))
     assert at.entropy == pytest.approx(0.0, abs=1e-9)
-    at = typical.solve(alpha, constraint=CrossEntropy(gamma, unstable))
+    at = typical.solve(Perceptron(), alpha, CrossEntropy(gamma, unstable))
     assert at.replicon == pytest.approx(1.0, rel=1e-7)
-    before = typical.solve(alpha, constraint=CrossEntropy(gamma, 0.9 * min(silent, unstable)))
-    beyond = typical.solve(alpha, constraint=CrossEntropy(gamma, 1.1 * max(silent, unstable)))
+    before = typical.solve(Perceptron(), alpha, CrossEntropy(gamma, 0.9 * min(silent, unstable)))
+    beyond = typical.solve(Perceptron(), alpha, CrossEntropy(gamma, 1.1 * max(silent, unstable)))
     assert before.entropy > 0.0
     assert before.replicon < 1.0
     assert beyond.entropy < 0.0
@@ -454,60 +466,62 @@ def test_lines_where_replica_symmetry_ends(alpha, gamma):
 
 
 def test_lines_of_a_committee_are_found_at_its_own_scale():
-    beta = cross_entropy.zero_entropy_beta(0.5, 2.0, activation=ReLU())
-    point = typical.solve(0.5, Binary(), ReLU(), CrossEntropy(2.0, beta))
+    beta = cross_entropy.zero_entropy_beta(RELU, 0.5, 2.0)
+    point = typical.solve(RELU, 0.5, CrossEntropy(2.0, beta))
     assert point.entropy == pytest.approx(0.0, abs=1e-9)
 
 
 def test_lines_are_infinite_while_all_solutions_have_no_energy():
-    assert cross_entropy.zero_entropy_beta(0.5, math.inf) == math.inf
-    assert cross_entropy.instability_beta(0.5, math.inf) == math.inf
-    above = cross_entropy.zero_entropy_beta(0.9, math.inf)
-    assert typical.solve(0.9, constraint=CrossEntropy(math.inf, above)).entropy == pytest.approx(
-        0.0, abs=1e-9
-    )
+    assert cross_entropy.zero_entropy_beta(Perceptron(), 0.5, math.inf) == math.inf
+    assert cross_entropy.instability_beta(Perceptron(), 0.5, math.inf) == math.inf
+    above = cross_entropy.zero_entropy_beta(Perceptron(), 0.9, math.inf)
+    assert typical.solve(
+        Perceptron(), 0.9, CrossEntropy(math.inf, above)
+    ).entropy == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(("gamma", "beta"), [(0.01, 1e200), (0.01, 1e23)])
 def test_fields_narrower_than_their_rounding_are_refused(gamma, beta):
     with pytest.raises(NotConverged):
-        typical.solve(1.0, constraint=CrossEntropy(gamma, beta))
+        typical.solve(Perceptron(), 1.0, CrossEntropy(gamma, beta))
 
 
 def test_a_line_at_a_tiny_load_is_found_past_what_cannot_be_resolved():
     """The search looks at betas that are far too cold, and a secant at two equal loads."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        beta = cross_entropy.working_beta(1.5e-5, 1.0, activation=ReLU())
-        lost = cross_entropy.instability_beta(1e-4, 1.0)
-    point = typical.solve(1.5e-5, activation=ReLU(), constraint=CrossEntropy(1.0, beta))
+        beta = cross_entropy.working_beta(RELU, 1.5e-5, 1.0)
+        lost = cross_entropy.instability_beta(Perceptron(), 1e-4, 1.0)
+    point = typical.solve(RELU, 1.5e-5, CrossEntropy(1.0, beta))
     assert point.entropy > 0.0
     assert point.replicon == pytest.approx(1.0, abs=1e-9)
-    assert typical.solve(1e-4, constraint=CrossEntropy(1.0, lost)).replicon == pytest.approx(1.0)
+    assert typical.solve(Perceptron(), 1e-4, CrossEntropy(1.0, lost)).replicon == pytest.approx(
+        1.0
+    )
 
 
 def test_a_jump_is_not_where_a_line_ends(monkeypatch):
     """The entropy positive up to where it is lost in rounding does not vanish there."""
 
-    def entropy(alpha, axes, q_hat, report=None):
+    def entropy(device, alpha, axes, q_hat, report=None):
         if axes[2].beta > 50.0:
             raise NotConverged(Report(False, math.inf, 1, "too cold"), q_hat)
         return SimpleNamespace(entropy=0.5, q_hat=q_hat)
 
     monkeypatch.setattr(typical, "thermal_point", entropy)
     with pytest.raises(NotConverged, match="residual"):
-        cross_entropy.zero_entropy_beta(0.4, 1.0)
+        cross_entropy.zero_entropy_beta(Perceptron(), 0.4, 1.0)
 
 
 def test_lines_over_arrays():
-    found = cross_entropy.zero_entropy_beta([[0.4], [0.7]], [1.0])
+    found = cross_entropy.zero_entropy_beta(Perceptron(), [[0.4], [0.7]], [1.0])
     assert found.shape == (2, 1)
     assert found[1, 0] < found[0, 0]  # more patterns, fewer configurations
 
 
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.4, 1.0), (1.5, 3.0), (2.0, math.inf)])
 def test_zero_temperature_solves_its_equations(alpha, gamma):
-    found = cross_entropy.zero_temperature(alpha, gamma)
+    found = cross_entropy.zero_temperature(Perceptron(), alpha, gamma)
     dq = found.dq
 
     def field(z):
@@ -537,10 +551,10 @@ def test_zero_temperature_solves_its_equations(alpha, gamma):
 
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.7, 1.0), (1.5, 3.0), (2.0, math.inf)])
 def test_cold_saddle_points_tend_to_zero_temperature(alpha, gamma):
-    limit = cross_entropy.zero_temperature(alpha, gamma)
+    limit = cross_entropy.zero_temperature(Perceptron(), alpha, gamma)
     gaps = []
     for beta in (1e3, 1e4, 1e5):
-        point = typical.solve(alpha, constraint=CrossEntropy(gamma, beta))
+        point = typical.solve(Perceptron(), alpha, CrossEntropy(gamma, beta))
         found = np.array([beta * (1.0 - point.q), point.energy])
         gaps.append(np.abs(found / (limit.dq, limit.energy) - 1.0))
         if gamma == math.inf:
@@ -555,10 +569,10 @@ def test_cold_saddle_points_tend_to_zero_temperature(alpha, gamma):
 def test_zero_temperature_needs_the_overlap_to_reach_one():
     for alpha in (0.5, 4.0 / math.pi):
         with pytest.raises(NotConverged, match="q does not tend to 1"):
-            cross_entropy.zero_temperature(alpha, math.inf)
-    just = cross_entropy.zero_temperature(1.001 * 4.0 / math.pi, math.inf)
+            cross_entropy.zero_temperature(Perceptron(), alpha, math.inf)
+    just = cross_entropy.zero_temperature(Perceptron(), 1.001 * 4.0 / math.pi, math.inf)
     assert just.dq > 2.0
-    assert cross_entropy.zero_temperature(0.5, 100.0).dq > 100.0
+    assert cross_entropy.zero_temperature(Perceptron(), 0.5, 100.0).dq > 100.0
 
 
 # ------------------------------------------------------------------------------------------------
@@ -611,17 +625,21 @@ LINES = (
 def test_lines_refuse_by_name(line):
     for alpha in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match=r"^alpha must be"):
-            line(alpha, 1.0)
+            line(Perceptron(), alpha, 1.0)
     for gamma in (0.0, math.nan):
         with pytest.raises(ValueError, match=r"^gamma must be"):
-            line(0.5, gamma)
+            line(Perceptron(), 0.5, gamma)
     with pytest.raises(TypeError, match=r"^alpha must"):
-        line("1", 1.0)
+        line(Perceptron(), "1", 1.0)
+    wrong = [Perceptron(Spherical()), TreeCommittee(3, weights=Binary())]
+    for device in [*wrong, RELU] if line is cross_entropy.zero_temperature else wrong:
+        with pytest.raises(ValueError, match=r"^device must"):
+            line(device, 0.5, 1.0)
+    with pytest.raises(TypeError, match=r"^device must be a device"):
+        line(Sign(), 0.5, 1.0)
     if line is not cross_entropy.zero_temperature:
         with pytest.raises(ValueError, match=r"alpha and gamma must have shapes that broadcast"):
-            line([0.1, 0.2], [1.0, 2.0, 3.0])
-        with pytest.raises(TypeError, match=r"^activation must be"):
-            line(0.5, 1.0, activation="sign")
+            line(Perceptron(), [0.1, 0.2], [1.0, 2.0, 3.0])
 
 
 def test_loss_refuses_by_name():
@@ -632,21 +650,18 @@ def test_loss_refuses_by_name():
 
 
 def test_questions_about_solutions_refuse_a_loss():
-    loss = CrossEntropy(1.0, 5.0)
-    with pytest.raises(TypeError, match="constraint must be"):
-        stabilities.density(0.1, 0.5, constraint=loss)
+    device, loss = Perceptron(), CrossEntropy(1.0, 5.0)
     with pytest.raises(TypeError, match="reference must be"):
-        franz_parisi_1rsb.solve(0.1, 0.5, reference=loss)
+        franz_parisi_1rsb.solve(device, 0.5, 0.1, reference=loss, constraint=Margin(0.0))
     with pytest.raises(TypeError, match="reference must be"):
-        teacher_student.local_entropy(0.1, 2.0, reference=loss)
+        teacher_student.local_entropy(device, 2.0, 0.1, reference=loss)
     for refused in (
-        lambda: typical.capacity(Binary(), Perceptron(), loss),
-        lambda: typical.curve(0.5, loss),
-        lambda: typical.instability(Binary(), Perceptron(), loss),
-        lambda: typical.solve_1rsb(0.5, constraint=loss),
-        lambda: teacher_student.solve(2.0, constraint=loss),
-        lambda: typical.solve(0.5, constraint="cross-entropy"),
-        lambda: typical.solve(0.5, constraint=5.0),
+        lambda: stabilities.density(device, 0.5, 0.1, constraint=loss),
+        lambda: typical.capacity(device, constraint=loss),
+        lambda: typical.curve(device, 0.5, loss),
+        lambda: typical.instability(device, constraint=loss),
+        lambda: typical.solve_1rsb(device, 0.5, loss),
+        lambda: teacher_student.solve(device, 2.0, loss),
     ):
-        with pytest.raises(TypeError, match=r"(margin|constraint)"):
+        with pytest.raises(TypeError, match="constraint must be"):
             refused()

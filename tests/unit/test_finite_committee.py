@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from wfmlib.theory import Perceptron, Spherical, committee_of_three, typical
-from wfmlib.theory.finite_committee import instability, rs_capacity, solve
+from wfmlib import Margin, Perceptron, Spherical, TreeCommittee
+from wfmlib.theory import committee_of_three, typical
+
+THREE = TreeCommittee(3)
+
+
+def capacity(units):
+    return typical.capacity(TreeCommittee(units))
+
+
+def solve(alpha):
+    return typical.solve(THREE, alpha)
 
 
 def square_distances(x):
@@ -32,11 +42,11 @@ def test_monte_carlo(units):
     squares = square_distances(rng.standard_normal((2_000_000 // units, units)))
     mean, error = squares.mean(), squares.std() / math.sqrt(len(squares))
     assert error < 0.03 * mean
-    assert abs(1.0 / rs_capacity(units) - mean) < 4.0 * error
+    assert abs(1.0 / capacity(units) - mean) < 4.0 * error
 
 
 def test_one_unit_is_the_perceptron():
-    assert rs_capacity(1) == pytest.approx(typical.capacity(Spherical(), Perceptron()), rel=1e-14)
+    assert capacity(1) == pytest.approx(typical.capacity(Perceptron(Spherical())), rel=1e-14)
 
 
 def test_three_units_by_cases():
@@ -55,7 +65,7 @@ def test_three_units_by_cases():
     smaller = integrate.quad(lambda x: x * x * 2.0 * density(x) * beyond(x), 0.0, 12.0)[0]
     largest = integrate.quad(lambda x: x * x * 3.0 * density(x) * (1 - beyond(x)) ** 2, 0.0, 12.0)
     expected = 3.0 / 8.0 * smaller + (3.0 - largest[0]) / 8.0
-    found = rs_capacity(3)
+    found = capacity(3)
     assert found == pytest.approx(1.0 / expected, rel=1e-12)
     assert int(100 * found) == 402
 
@@ -72,7 +82,7 @@ def test_order_statistics_one_by_one(units):
             rest = special.erfc(x / math.sqrt(2.0)) ** (n - i) * inside ** (i - 1)
             order = i * math.comb(n, i) * rest * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * x * x)
             total += math.comb(units, n) / 2.0**units * (weight @ (x * x * order))
-    assert rs_capacity(units) == pytest.approx(1.0 / total, rel=1e-12)
+    assert capacity(units) == pytest.approx(1.0 / total, rel=1e-12)
 
 
 @pytest.mark.parametrize("units", [101, 601])
@@ -86,13 +96,13 @@ def test_in_mpmath(units):
         width = 1 / mp.sqrt(units)
         ends = [0, width, 2 * width, 4 * width, 8 * width, 16 * width, 32 * width]
         mean = units * mp.quad(lambda x: x**2 * mp.npdf(x) * crossing(x), ends, maxdegree=3)
-    assert rs_capacity(units) == pytest.approx(float(1 / mean), rel=1e-11)
+    assert capacity(units) == pytest.approx(float(1 / mean), rel=1e-11)
 
 
 def test_many_units():
     """sqrt(72 K / pi), P2; the next terms are -9 and one of order 1 / sqrt(K)."""
     units = np.array([1001, 10_001, 100_001, 1_000_001])
-    found = rs_capacity(units)
+    found = np.array([capacity(one) for one in units.tolist()])
     law = np.sqrt(72.0 * units / math.pi)
     rest = np.sqrt(units) * (found - law + 9.0)
     # the first term of the correction: rest = A + B / sqrt(K) with a steady A
@@ -126,26 +136,15 @@ def third_term():
         return float(rest(mp.mpf(10) ** 16 + 1))
 
 
-def test_it_grows_with_the_units_and_keeps_shapes():
-    units = np.arange(1, 400, 2).reshape(4, 50)
-    found = rs_capacity(units)
-    assert found.shape == units.shape
-    assert np.all(np.diff(found.ravel()) > 0.0)
-    assert type(rs_capacity(np.int64(5))) is float
-    assert rs_capacity(np.array(5)) == rs_capacity([5])[0] == found[0, 2]
-    assert rs_capacity([]).shape == (0,)
+def test_it_grows_with_the_units():
+    found = [capacity(units) for units in range(1, 400, 2)]
+    assert np.all(np.diff(found) > 0.0)
 
 
-@pytest.mark.parametrize("wrong", [0, -3, 2, 100, 1_000_003, [3, 4]])
-def test_wrong_numbers(wrong):
-    with pytest.raises(ValueError, match="units must be"):
-        rs_capacity(wrong)
-
-
-@pytest.mark.parametrize("wrong", [3.0, "3", True, None, [3.0], [True], ["3"]])
-def test_wrong_kinds(wrong):
-    with pytest.raises(TypeError, match="units must"):
-        rs_capacity(wrong)
+@pytest.mark.parametrize("units", [2, 100, 1_000_003])
+def test_numbers_of_units_that_are_not_solved(units):
+    with pytest.raises(ValueError, match=r"device(\.units)? must"):
+        capacity(units)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def test_entropy_is_stationary():
 
 
 def test_instability_lies_where_the_replicon_is_one():
-    load = instability()
+    load = typical.instability(THREE)
     state = solve(load)
     assert state.replicon == pytest.approx(1.0, abs=1e-6)
     assert 1.7 < load < 1.8  # 1.76 in the literature
@@ -183,7 +182,7 @@ def test_instability_lies_where_the_replicon_is_one():
 
 def test_instability_of_small_differences():
     """Two close replicas move apart where the load within a group exceeds that between groups."""
-    load, width = instability(), 1e-4
+    load, width = typical.instability(THREE), 1e-4
     state = solve(load)
     complement = 1.0 - state.q
     at = committee_of_three.pattern_averages(
@@ -201,11 +200,41 @@ def test_monte_carlo_of_the_entropy_term():
     assert abs(values.mean() - found) < 4.0 * values.std() / math.sqrt(values.size)
 
 
-@pytest.mark.parametrize("wrong", [1, 5, 0])
-def test_other_numbers_of_units_are_refused(wrong):
-    for function in (lambda: solve(1.0, wrong), lambda: instability(wrong)):
-        with pytest.raises(ValueError, match="units must be"):
+def test_a_state_says_of_what_it_is():
+    state = solve(1.0)
+    assert (state.device, state.alpha, state.constraint) == (THREE, 1.0, Margin(0.0))
+    assert state.distance == 0.5 * (1.0 - state.q)
+    assert state.q_hat == pytest.approx(state.q / (1.0 - state.q) ** 2, rel=1e-14)
+    assert state.report.converged
+    curve = typical.curve(THREE, [0.5, 1.0, 4.0])
+    assert curve.converged.tolist() == [True, True, False]
+    assert curve.entropy[1] == state.entropy
+
+
+@pytest.mark.parametrize("units", [1, 5])
+def test_other_numbers_of_units_are_refused(units):
+    device = TreeCommittee(units)
+    for function in (lambda: typical.solve(device, 1.0), lambda: typical.instability(device)):
+        with pytest.raises(ValueError, match="device must have three units"):
             function()
+    with pytest.raises(ValueError, match="ansatz must be 'RS' for finitely many units"):
+        typical.capacity(device, ansatz="1RSB")
+
+
+def test_other_margins_are_refused():
+    for function in (
+        lambda: typical.solve(THREE, 1.0, Margin(0.1)),
+        lambda: typical.capacity(THREE, constraint=Margin(0.1)),
+        lambda: typical.instability(THREE, constraint=Margin(0.1)),
+    ):
+        with pytest.raises(ValueError, match=r"constraint must be Margin\(0\.0\)"):
+            function()
+
+
+def test_questions_that_are_not_answered():
+    for function in (typical.max_margin, typical.last_margin, typical.solve_1rsb):
+        with pytest.raises(ValueError, match="device must be a Perceptron or have infinitely"):
+            function(THREE, 1.0)
 
 
 def test_loads_out_of_range():

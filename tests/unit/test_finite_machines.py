@@ -9,18 +9,16 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib import gaussian
+from wfmlib import Margin, ParityMachine, Spherical, TreeCommittee, gaussian
 from wfmlib.theory import (
-    Margin,
-    Parity,
-    SignCommittee,
-    Spherical,
     committee_of_three,
     committee_powers,
     parity,
     real_replicas,
 )
+from wfmlib.theory.axes import checked
 from wfmlib.theory.committee_of_three import _best, _log_sigma, symmetric_averages
+from wfmlib.theory.finite_machines import Parity, SignCommittee
 from wfmlib.theory.three_units import middle_grid, neighbour_grid
 from wfmlib.theory.unit_moments import moments
 
@@ -431,7 +429,7 @@ def test_panels_of_two_orders_agree():
 
 
 def test_they_are_values():
-    assert SignCommittee() == SignCommittee(3)
+    assert SignCommittee() == SignCommittee(3) != SignCommittee(5)
     assert Parity(2) == Parity(2) != Parity(3)
     assert hash(Parity(2)) == hash(Parity(2))
     for machine in (SignCommittee(), Parity(4)):
@@ -440,24 +438,34 @@ def test_they_are_values():
         assert machine.scale == machine.slope_at_one == 1.0
 
 
-@pytest.mark.parametrize("wrong", [1, 2, 5, 0])
-def test_committees_of_other_sizes(wrong):
-    with pytest.raises(ValueError, match="units must be"):
-        SignCommittee(wrong)
+def test_devices_and_their_terms():
+    for device, term in ((TreeCommittee(3), SignCommittee(3)), (ParityMachine(4), Parity(4))):
+        weights, found, constraint = checked(device, Margin(0.0), finite=True)
+        assert (weights, found, constraint) == (Spherical(), term, Margin(0.0))
+        with pytest.raises(ValueError, match=r"device must be .* infinitely many units"):
+            checked(device, Margin(0.0))
+        with pytest.raises(ValueError, match=r"constraint must be Margin\(0\.0\)"):
+            checked(device, Margin(0.1), finite=True)
 
 
-@pytest.mark.parametrize("wrong", [1, 7, 0])
-def test_parity_machines_of_other_sizes(wrong):
-    with pytest.raises(ValueError, match="units must be"):
-        Parity(wrong)
+@pytest.mark.parametrize("units", [1, 2, 4, 5])
+def test_committees_of_other_sizes(units):
+    with pytest.raises(ValueError, match="device must have"):
+        checked(TreeCommittee(units), Margin(0.0), finite=True)
 
 
-@pytest.mark.parametrize("wrong", [2.0, "3", None, True])
-def test_wrong_kinds(wrong):
-    with pytest.raises(TypeError, match="units must be"):
-        SignCommittee(wrong)
-    with pytest.raises(TypeError, match="units must be"):
-        Parity(wrong)
+def test_committees_of_any_odd_size_where_that_is_asked_for():
+    for units in (1, 5, 1_000_001):
+        found = checked(TreeCommittee(units), Margin(0.0), finite=True, odd=True)
+        assert found[1] == SignCommittee(units)
+    with pytest.raises(ValueError, match="device must have an odd number of units"):
+        checked(TreeCommittee(4), Margin(0.0), finite=True, odd=True)
+
+
+@pytest.mark.parametrize("units", [1, 7])
+def test_parity_machines_of_other_sizes(units):
+    with pytest.raises(ValueError, match=r"device\.units must be from 2 to 6"):
+        checked(ParityMachine(units), Margin(0.0), finite=True)
 
 
 def test_what_is_not_offered():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -10,8 +11,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
+from wfmlib import (
     Activation,
     Binary,
     Margin,
@@ -19,20 +19,25 @@ from wfmlib.theory import (
     ReLU,
     Sign,
     Spherical,
-    typical,
+    TreeCommittee,
 )
+from wfmlib.models.activations import Linear
+from wfmlib.solvers import NotConverged
+from wfmlib.theory import typical
 from wfmlib.theory.broken_symmetry import Broken
 from wfmlib.theory.one_step_capacity import limit
 from wfmlib.theory.one_step_search import Search
 
-ERF = Activation(special.erf)
-TANH = Activation(np.tanh)
-UNITS = (Perceptron(), Sign(), ReLU(), ERF, TANH)
+SPHERE, SIGN, RELU = Perceptron(Spherical()), TreeCommittee(np.inf), TreeCommittee(np.inf, ReLU())
+ERF, TANH = (TreeCommittee(np.inf, Activation(g)) for g in (special.erf, np.tanh))
+SPHERICAL = [SPHERE, SIGN, RELU, ERF, TANH]
+BINARY = [replace(device, weights=Binary()) for device in SPHERICAL]
+BINARY_RELU = BINARY[2]
 
 
 @lru_cache
-def solve(alpha, weights, unit, margin=0.0):
-    return typical.solve_1rsb(alpha, weights, unit, margin)
+def solve(device, alpha, margin=0.0):
+    return typical.solve_1rsb(device, alpha, Margin(margin))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -49,16 +54,16 @@ DX = STEP * np.exp(-0.5 * X**2) / math.sqrt(2.0 * math.pi)
 
 def delta(unit, q):
     """Delta(q), P2 appendix B1, and Delta for erf and tanh units."""
-    if isinstance(unit, Perceptron):
+    if unit == Linear():
         return q
-    if isinstance(unit, Sign):
+    if unit == Sign():
         return 1.0 - 2.0 / math.pi * math.acos(q)
-    if isinstance(unit, ReLU):
+    if unit == ReLU():
         if q == 1.0:
             return 0.5
         angle = math.atan(math.sqrt((1.0 + q) / (1.0 - q)))
         return math.sqrt(1.0 - q * q) / (2.0 * math.pi) + q / math.pi * angle
-    if unit is ERF:
+    if unit == ERF.activation:
         return 2.0 / math.pi * math.asin(2.0 * q / 3.0)
     inner = np.tanh(q * X[:, None] + math.sqrt(1.0 - q * q) * X[None, :]) @ DX
     return DX @ (np.tanh(X) * inner)
@@ -102,25 +107,25 @@ def partials(f, order, steps):
 
 
 @pytest.mark.parametrize(
-    ("alpha", "unit", "kappa"),
+    ("alpha", "device", "kappa"),
     [
-        (2.0, ReLU(), 0.0),
-        (3.5, Sign(), 0.0),
-        (66.0, Perceptron(), -2.0),
+        (2.0, RELU, 0.0),
+        (3.5, SIGN, 0.0),
+        (66.0, SPHERE, -2.0),
         (1.85, ERF, 0.0),
         (1.87, TANH, 0.0),
-        (162.8, Sign(), -2.0),
+        (162.8, SIGN, -2.0),
     ],
 )
-def test_spherical_free_entropy_is_stationary_at_the_solution(alpha, unit, kappa):
-    point = solve(alpha, Spherical(), unit, kappa)
+def test_spherical_free_entropy_is_stationary_at_the_solution(alpha, device, kappa):
+    point = solve(device, alpha, kappa)
     assert not point.replica_symmetric
     q0, q1, m = point.q0, point.q1, point.m
     diagonal = 1.0 / (1.0 - q1) - point.q1_hat
     order = (q0, q1, m, point.q0_hat, point.q1_hat, diagonal)
 
     def entropy(*order):
-        return spherical(alpha, unit, kappa, *order)
+        return spherical(alpha, device.activation, kappa, *order)
 
     assert point.entropy == pytest.approx(entropy(*order), rel=1e-11)
     q_step = 0.003 * min(q1 - q0, 1.0 - q1)
@@ -134,7 +139,7 @@ def test_spherical_free_entropy_is_stationary_at_the_solution(alpha, unit, kappa
 
 @pytest.mark.parametrize(("alpha", "kappa"), [(0.0512, 2.2), (0.0168, 4.0)])
 def test_binary_free_entropy_is_stationary_at_the_solution(alpha, kappa):
-    point = solve(alpha, Binary(), ReLU(), kappa)
+    point = solve(BINARY_RELU, alpha, kappa)
     order = (point.q0, point.q1, point.m, point.q0_hat, point.q1_hat)
     assert point.q0 < point.q1 < 1.0
 
@@ -196,25 +201,23 @@ def test_complexity_is_the_slope_in_m(weights, split, m):
 # ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", [Spherical(), Binary()])
-@pytest.mark.parametrize("unit", UNITS)
-def test_groups_of_one_replica_are_replica_symmetric(weights, unit):
+@pytest.mark.parametrize("device", SPHERICAL + BINARY)
+def test_groups_of_one_replica_are_replica_symmetric(device):
     """At m = 1 nothing depends on q1, and q0 is the replica-symmetric overlap."""
-    point = typical.solve(0.8, weights, unit, Margin(0.1))
+    point = typical.solve(device, 0.8, Margin(0.1))
     for split in (0.01, 1.0, 20.0):
-        broken = Broken(point.q_hat, split, 1.0, weights, unit, Margin(0.1))
+        broken = Broken(point.q_hat, split, 1.0, device.weights, device.activation, Margin(0.1))
         assert broken.overlaps.q0 == pytest.approx(point.q, rel=1e-12)
         assert broken.load_between == pytest.approx(0.8, rel=1e-11)
         assert broken.entropy(0.8) == pytest.approx(point.entropy, rel=1e-11)
 
 
-@pytest.mark.parametrize("weights", [Spherical(), Binary()])
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("device", SPHERICAL + BINARY)
 @pytest.mark.parametrize("m", [0.2, 0.9])
-def test_equal_overlaps_are_replica_symmetric(weights, unit, m):
+def test_equal_overlaps_are_replica_symmetric(device, m):
     """Without a split: the same q; and a split appears by itself where the replicon is 1."""
-    point = typical.solve(0.8, weights, unit, Margin(0.1))
-    broken = Broken(point.q_hat, 1e-5, m, weights, unit, Margin(0.1))
+    point = typical.solve(device, 0.8, Margin(0.1))
+    broken = Broken(point.q_hat, 1e-5, m, device.weights, device.activation, Margin(0.1))
     assert broken.overlaps.q0 == pytest.approx(point.q, rel=1e-4)
     assert broken.load_between == pytest.approx(0.8, rel=1e-4)
     assert broken.load_within == pytest.approx(0.8 / point.replicon, rel=1e-4)
@@ -223,21 +226,21 @@ def test_equal_overlaps_are_replica_symmetric(weights, unit, m):
 
 
 @pytest.mark.parametrize(
-    ("unit", "margin", "loads"),
+    ("device", "margin", "loads"),
     [
-        (Perceptron(), 0.0, (0.0, 1.0, 1.99)),
-        (Perceptron(), 0.7, (0.3, 0.73)),
-        (Perceptron(), -0.5, (3.9,)),
-        (Sign(), 0.0, (1.0, 2.9)),
-        (ReLU(), 0.0, (0.4, 0.7, 1.2, 1.7)),
+        (SPHERE, 0.0, (0.0, 1.0, 1.99)),
+        (SPHERE, 0.7, (0.3, 0.73)),
+        (SPHERE, -0.5, (3.9,)),
+        (SIGN, 0.0, (1.0, 2.9)),
+        (RELU, 0.0, (0.4, 0.7, 1.2, 1.7)),
         (TANH, 0.0, (1.7,)),
-        (Sign(), -2.0, (150.0, 162.5)),
+        (SIGN, -2.0, (150.0, 162.5)),
     ],
 )
-def test_replica_symmetric_below_the_transition(unit, margin, loads):
+def test_replica_symmetric_below_the_transition(device, margin, loads):
     for alpha in loads:
-        point = solve(alpha, Spherical(), unit, margin)
-        symmetric = typical.solve(alpha, Spherical(), unit, Margin(margin))
+        point = solve(device, alpha, margin)
+        symmetric = typical.solve(device, alpha, Margin(margin))
         assert point.replica_symmetric
         assert not point.frozen
         assert point.q0 == point.q1 == pytest.approx(symmetric.q, rel=1e-13)
@@ -249,7 +252,7 @@ def test_every_split_closes_between_0_615_and_the_instability():
     """ReLU: P2 prints 0.615 for the load at which RS becomes unstable."""
     for alpha in (0.62, 1.0, 1.5, 1.72):
         for m in (0.1, 0.5, 1.0):
-            q0_hat, split = typical.solve(alpha, Spherical(), ReLU()).q_hat, 30.0
+            q0_hat, split = typical.solve(RELU, alpha).q_hat, 30.0
             for _ in range(12):  # the plain iteration, from far apart
                 broken = Broken(q0_hat, split, m, Spherical(), ReLU(), Margin(0.0))
                 q0_hat *= alpha / broken.load_between
@@ -258,18 +261,18 @@ def test_every_split_closes_between_0_615_and_the_instability():
 
 
 @pytest.mark.parametrize(
-    ("weights", "unit", "margin"),
+    ("device", "margin"),
     [
-        (Spherical(), ReLU(), 0.0),
-        (Spherical(), Sign(), 0.0),
-        (Spherical(), Perceptron(), -0.5),
-        (Binary(), ReLU(), 2.2),
+        (RELU, 0.0),
+        (SIGN, 0.0),
+        (SPHERE, -0.5),
+        (BINARY_RELU, 2.2),
     ],
 )
-def test_groups_appear_where_replica_symmetry_becomes_unstable(weights, unit, margin):
-    onset = typical.instability(weights, unit, margin)
+def test_groups_appear_where_replica_symmetry_becomes_unstable(device, margin):
+    onset = typical.instability(device, constraint=Margin(margin))
     loads = onset * (1.0 + np.array([0.0005, 0.001, 0.0015]))
-    points = [solve(alpha, weights, unit, margin) for alpha in loads.tolist()]
+    points = [solve(device, alpha, margin) for alpha in loads.tolist()]
     gaps = np.array([point.q1 - point.q0 for point in points])
     parabola = np.polynomial.Polynomial.fit(gaps, loads, 2)
     assert np.all(gaps > 0.0)
@@ -292,13 +295,13 @@ def test_replicon_from_the_curvature_of_the_literal_free_entropy():
         return 0.5 * entropic + alpha * energetic(ReLU(), q0, q1, m)
 
     def curvature(alpha):
-        q = typical.solve(alpha, Spherical(), ReLU()).q
+        q = typical.solve(RELU, alpha).q
         values = np.array([entropy(alpha, q, k * step) for k in range(4)])
         # the slope is zero, and the orders s^3 and s^4 drop out
         return (values[1:] - values[0]) @ (27.0, -6.75, 1.0) / (4.5 * step**2)
 
     found = optimize.brentq(curvature, 1.6, 1.85, xtol=1e-8)
-    assert found == pytest.approx(typical.instability(Spherical(), ReLU()), rel=1e-6)
+    assert found == pytest.approx(typical.instability(RELU), rel=1e-6)
     assert f"{found:.4f}" == "1.7212"
 
 
@@ -309,7 +312,7 @@ def test_replicon_from_the_curvature_of_the_literal_free_entropy():
 
 def test_free_entropy_is_smallest_in_m():
     """With the overlaps solved for at every m."""
-    point = solve(2.0, Spherical(), ReLU())
+    point = solve(RELU, 2.0)
 
     def at(m):
         def residuals(x):
@@ -326,14 +329,14 @@ def test_free_entropy_is_smallest_in_m():
 
 
 def test_symmetry_breaking_lowers_the_entropy():
-    for weights, unit, alpha, margin in (
-        (Spherical(), ReLU(), 2.0, 0.0),
-        (Spherical(), Sign(), 3.5, 0.0),
-        (Spherical(), Sign(), 165.0, -2.0),
-        (Binary(), ReLU(), 0.0512, 2.2),
+    for device, alpha, margin in (
+        (RELU, 2.0, 0.0),
+        (SIGN, 3.5, 0.0),
+        (SIGN, 165.0, -2.0),
+        (BINARY_RELU, 0.0512, 2.2),
     ):
-        point = solve(alpha, weights, unit, margin)
-        symmetric = typical.solve(alpha, weights, unit, Margin(margin))
+        point = solve(device, alpha, margin)
+        symmetric = typical.solve(device, alpha, Margin(margin))
         assert point.entropy < symmetric.entropy
         assert point.q0 < symmetric.q < point.q1
         assert 0.0 < point.m < 1.0
@@ -341,55 +344,55 @@ def test_symmetry_breaking_lowers_the_entropy():
 
 
 def test_entropy_falls_with_the_load_by_the_cost_of_a_pattern():
-    slope = derivative(lambda a: solve(a, Spherical(), ReLU()).entropy, 2.0, 0.01)
-    point = solve(2.0, Spherical(), ReLU())
+    slope = derivative(lambda a: solve(RELU, a).entropy, 2.0, 0.01)
+    point = solve(RELU, 2.0)
     assert slope == pytest.approx(energetic(ReLU(), point.q0, point.q1, point.m), rel=1e-7)
 
 
 def test_sign_units_at_margin_minus_two_break_discontinuously():
     """Groups appear while replica symmetry is stable, at m = 1 and far from one another."""
     before, after = (
-        solve(162.8, Spherical(), Sign(), -2.0),
-        solve(165.0, Spherical(), Sign(), -2.0),
+        solve(SIGN, 162.8, -2.0),
+        solve(SIGN, 165.0, -2.0),
     )
     for point in (before, after):
-        symmetric = typical.solve(point.alpha, Spherical(), Sign(), Margin(-2.0))
+        symmetric = typical.solve(SIGN, point.alpha, Margin(-2.0))
         assert symmetric.replicon < 1.0
         assert point.q1 - point.q0 > 0.4
     assert before.m == 1.0
-    symmetric = typical.solve(162.8, Spherical(), Sign(), Margin(-2.0))
+    symmetric = typical.solve(SIGN, 162.8, Margin(-2.0))
     assert before.entropy == pytest.approx(symmetric.entropy, rel=1e-12)
     assert before.q0 == pytest.approx(symmetric.q, rel=1e-12)
     assert 0.0 < before.complexity < 0.01
     assert 0.95 < after.m < 1.0
 
 
-@pytest.mark.parametrize("unit", [Perceptron(), Sign(), ReLU()])
-def test_binary_weights_freeze(unit):
+@pytest.mark.parametrize("device", BINARY[:3])
+def test_binary_weights_freeze(device):
     for alpha in (0.01, 0.5, 0.83):
-        point = solve(alpha, Binary(), unit)
-        symmetric = typical.solve(alpha, Binary(), unit)
+        point = solve(device, alpha)
+        symmetric = typical.solve(device, alpha)
         assert point.frozen
         assert not point.replica_symmetric
         assert (point.q1, point.m, point.q1_hat) == (1.0, 1.0, math.inf)
         assert point.q0 == pytest.approx(symmetric.q, rel=1e-12)
         assert point.entropy == point.complexity == pytest.approx(symmetric.entropy, rel=1e-11)
-    for alpha in (1.01 * typical.capacity(Binary(), unit), 30.0):
+    for alpha in (1.01 * typical.capacity(device), 30.0):
         with pytest.raises(NotConverged, match="above capacity, or no saddle point found"):
-            solve(alpha, Binary(), unit)
+            solve(device, alpha)
 
 
 def test_without_patterns():
-    for weights in (Binary(), Spherical()):
-        point = solve(0.0, weights, ReLU())
+    for device in (BINARY_RELU, RELU):
+        point = solve(device, 0.0)
         assert point.replica_symmetric
         assert point.q0 == 0.0
-        assert point.entropy == pytest.approx(weights.entropy, rel=1e-15)
+        assert point.entropy == pytest.approx(device.weights.entropy, rel=1e-15)
 
 
 def test_any_activation_may_take_the_place_of_one_with_a_closed_form():
-    ours = solve(2.0, Spherical(), Activation(lambda x: np.maximum(x, 0.0)))
-    theirs = solve(2.0, Spherical(), ReLU())
+    ours = solve(TreeCommittee(np.inf, Activation(lambda x: np.maximum(x, 0.0))), 2.0)
+    theirs = solve(RELU, 2.0)
     for name in ("q0", "q1", "m", "entropy"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-9)
 
@@ -402,7 +405,7 @@ def test_any_activation_may_take_the_place_of_one_with_a_closed_form():
 def literal_capacity(unit, kappa=0.0):
     """P2, equations B7-B8, with the sign of f and a margin, minimised by brute force."""
     rest, two = delta(unit, 0.0), delta(unit, 1.0)
-    slopes = {Perceptron(): 1.0, ReLU(): 0.5, ERF: 4.0 / (math.pi * math.sqrt(5.0))}
+    slopes = {Linear(): 1.0, ReLU(): 0.5, ERF.activation: 4.0 / (math.pi * math.sqrt(5.0))}
     variation = slopes[unit]  # Delta'(1), what the paper calls the variation of Delta
 
     def log_load(x):
@@ -434,20 +437,20 @@ def literal_capacity(unit, kappa=0.0):
 
 
 @pytest.mark.parametrize(
-    ("unit", "kappa", "digits"),
+    ("device", "kappa", "digits"),
     [
-        (ReLU(), 0.0, "2.66428006"),
-        (ReLU(), 0.5, "0.86481935"),
-        (Perceptron(), -0.5, "4.70013949"),
+        (RELU, 0.0, "2.66428006"),
+        (RELU, 0.5, "0.86481935"),
+        (SPHERE, -0.5, "4.70013949"),
         (ERF, 0.0, "2.37499919"),
     ],
 )
-def test_capacity_by_brute_force(unit, kappa, digits):
-    found = typical.capacity(Spherical(), unit, kappa, ansatz="1RSB")
-    alpha, q0, ratio = literal_capacity(unit, kappa)
+def test_capacity_by_brute_force(device, kappa, digits):
+    found = typical.capacity(device, constraint=Margin(kappa), ansatz="1RSB")
+    alpha, q0, ratio = literal_capacity(device.activation, kappa)
     assert found == pytest.approx(alpha, rel=1e-10)
-    assert found < typical.capacity(Spherical(), unit, kappa)
-    at = limit(unit, Margin(kappa))
+    assert found < typical.capacity(device, constraint=Margin(kappa))
+    at = limit(device.activation, Margin(kappa))
     assert at.alpha == found
     # the minimum is flat: places to the root of the accuracy of the value
     assert (at.q0, at.ratio) == pytest.approx((q0, ratio), rel=1e-4)
@@ -459,38 +462,36 @@ def test_solutions_tend_to_the_capacity():
     end = limit(ReLU(), Margin(0.0))
     errors = []
     for shortfall in (3e-2, 1e-3):
-        point = solve(end.alpha * (1.0 - shortfall), Spherical(), ReLU())
+        point = solve(RELU, end.alpha * (1.0 - shortfall))
         ratio = point.m / (1.0 - point.q1)
         errors.append((1.0 - point.q1, abs(point.q0 - end.q0), abs(ratio / end.ratio - 1.0)))
     assert np.all(np.array(errors[1]) < 0.25 * np.array(errors[0]))
     assert errors[1] == pytest.approx((0.0, 0.0, 0.0), abs=0.1)
     with pytest.raises(NotConverged, match=r"above capacity: alpha must be below 2\.664280057"):
-        solve(end.alpha * (1.0 + 1e-9), Spherical(), ReLU())
+        solve(RELU, end.alpha * (1.0 + 1e-9))
 
 
 def test_capacity_where_nothing_breaks():
-    kappas = [0.0, 0.3, 2.0]
-    broken = typical.capacity(Spherical(), Perceptron(), kappas, ansatz="1RSB")
-    assert broken == pytest.approx(typical.capacity(Spherical(), Perceptron(), kappas), rel=1e-14)
-    for unit in UNITS:
-        frozen = typical.capacity(Binary(), unit, 0.3, ansatz="1RSB")
-        assert frozen == typical.capacity(Binary(), unit, 0.3)
+    margins = [Margin(0.0), Margin(0.3), Margin(2.0)]
+    broken = typical.capacity(SPHERE, constraint=margins, ansatz="1RSB")
+    assert broken == pytest.approx(typical.capacity(SPHERE, constraint=margins), rel=1e-14)
+    for device in BINARY:
+        frozen = typical.capacity(device, constraint=Margin(0.3), ansatz="1RSB")
+        assert frozen == typical.capacity(device, constraint=Margin(0.3))
 
 
 def test_capacity_of_binary_relu_units_at_a_large_margin():
     """Replica symmetry is unstable below it: groups cost entropy."""
-    symmetric = typical.capacity(Binary(), ReLU(), 3.0)
-    broken = typical.capacity(Binary(), ReLU(), 3.0, ansatz="1RSB")
-    assert typical.instability(Binary(), ReLU(), 3.0) < broken < symmetric
-    assert solve(broken * (1.0 - 1e-7), Binary(), ReLU(), 3.0).entropy == pytest.approx(
-        0.0, abs=1e-6
-    )
+    symmetric = typical.capacity(BINARY_RELU, constraint=Margin(3.0))
+    broken = typical.capacity(BINARY_RELU, constraint=Margin(3.0), ansatz="1RSB")
+    assert typical.instability(BINARY_RELU, constraint=Margin(3.0)) < broken < symmetric
+    assert solve(BINARY_RELU, broken * (1.0 - 1e-7), 3.0).entropy == pytest.approx(0.0, abs=1e-6)
 
 
 def test_sign_units_have_no_finite_capacity():
     """1 - c1 is of order sqrt(1 - q1): at a load, whatever it is, q1 stays below 1."""
-    assert typical.capacity(Spherical(), Sign(), ansatz="1RSB") == math.inf
-    before, after = solve(3.5, Spherical(), Sign()), solve(8.0, Spherical(), Sign())
+    assert typical.capacity(SIGN, ansatz="1RSB") == math.inf
+    before, after = solve(SIGN, 3.5), solve(SIGN, 8.0)
     assert 0.0 < after.m < 0.1 < before.m
     assert before.q1 < after.q1
     assert after.q1_hat < math.inf
@@ -499,7 +500,7 @@ def test_sign_units_have_no_finite_capacity():
 def test_what_cannot_be_resolved_is_not_returned():
     """Just above the transition of a spherical perceptron at a margin just below zero."""
     with pytest.raises(NotConverged, match="q0, q1 and 1 are too close to be resolved"):
-        solve(2.00957744, Spherical(), Perceptron(), -0.003)
+        solve(SPHERE, 2.00957744, -0.003)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -512,21 +513,21 @@ def test_what_cannot_be_resolved_is_not_returned():
     [
         ({"alpha": -0.1}, ValueError, "alpha must be finite and >= 0, got -0.1"),
         ({"alpha": "1"}, TypeError, "alpha must be a real number, got '1'"),
-        ({"margin": math.nan}, ValueError, "margin must be finite"),
-        ({"margin": -3.0}, ValueError, "margin / activation.scale must be finite and >= -2"),
-        ({"weights": Spherical}, TypeError, "weights must be Binary.* call the class"),
-        ({"activation": np.tanh}, TypeError, "activation must be Perceptron"),
+        ({"constraint": 0.5}, TypeError, r"constraint must be Margin\(...\), got 0.5"),
+        ({"constraint": Margin(-3.0)}, ValueError, r"margin / activation\.scale must be"),
+        ({"device": Perceptron}, TypeError, "device must be a device.* call the class"),
+        ({"device": TreeCommittee(3)}, ValueError, "device must be a Perceptron or have infin"),
     ],
 )
 def test_what_is_wrong_is_named(chosen, error, message):
-    given = {"alpha": 1.0, "weights": Spherical(), "activation": Perceptron(), "margin": 0.0}
+    given = {"device": SPHERE, "alpha": 1.0, "constraint": Margin(0.0)}
     with pytest.raises(error, match=message):
         typical.solve_1rsb(**(given | chosen))
 
 
 def test_groups_too_narrow_to_be_told_apart_do_not_grow(monkeypatch):
     axes = Spherical(), Sign(), Margin(0.0)
-    search = Search(0.5, typical.solve(0.5, *axes).q_hat, axes)
+    search = Search(0.5, typical.solve(SIGN, 0.5).q_hat, axes)
     monkeypatch.setattr(search, "_at", lambda *_: SimpleNamespace(load_within=math.inf))
     assert search.groups() is None
 
@@ -536,18 +537,21 @@ def test_a_saddle_point_is_judged_by_its_residual(monkeypatch):
     monkeypatch.setattr(Search, "residuals", lambda *given: residuals(*given) + 1e-7)
     monkeypatch.setattr(Search, "groups", lambda self: self._at(self.q_hat, 0.1, 1.0))
     with pytest.raises(NotConverged, match=r"too close to be resolved|above capacity"):
-        typical.solve_1rsb(0.5, Spherical(), ReLU())
+        typical.solve_1rsb(RELU, 0.5)
 
 
-def test_an_ansatz_must_be_one_of_two():
-    with pytest.raises(ValueError, match="ansatz must be one of 'RS', '1RSB', got '2RSB'"):
-        typical.capacity(Spherical(), ReLU(), ansatz="2RSB")
+def test_an_ansatz_must_be_one_of_three():
+    with pytest.raises(ValueError, match="ansatz must be one of 'RS', '1RSB', '2RSB', got 'full'"):
+        typical.capacity(RELU, ansatz="full")
+    with pytest.raises(ValueError, match="ansatz must be 'RS' or '1RSB' but for three units"):
+        typical.capacity(RELU, ansatz="2RSB")
 
 
 def test_a_solution_reads_well_and_reports():
-    point = solve(2.0, Spherical(), ReLU())
+    point = solve(RELU, 2.0)
     assert str(point) == (
-        "OneStep(alpha=2, Spherical(), ReLU(), Margin(kappa=0.0))\n"
+        "OneStep(TreeCommittee(units=inf, activation=ReLU(), weights=Spherical()), alpha=2, "
+        "Margin(kappa=0.0))\n"
         "  symmetry    groups of solutions\n"
         "  q0          0.7074539885\n"
         "  q1          0.8628761774\n"
@@ -555,8 +559,8 @@ def test_a_solution_reads_well_and_reports():
         "  entropy     -0.5089626733 nats per weight\n"
         "  complexity  0 nats per weight"
     )
-    assert "frozen" in str(solve(0.5, Binary(), ReLU()))
-    assert "replica symmetric" in str(solve(0.4, Spherical(), ReLU()))
+    assert "frozen" in str(solve(BINARY_RELU, 0.5))
+    assert "replica symmetric" in str(solve(RELU, 0.4))
     assert point.report.converged
     assert point.report.residual < 1e-12
     assert 30 < point.report.iterations < 300

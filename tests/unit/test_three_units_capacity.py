@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib.theory import committee_of_three, finite_committee, three_units_capacity
+from wfmlib import TreeCommittee
+from wfmlib.theory import committee_of_three, three_units_capacity, typical
 from wfmlib.theory.three_units_capacity import averages, nested_load, one_step
 
 PLACE = 0.64, 21.2  # q0 and ratio, close to the saddle point
-SYMMETRIC = finite_committee.rs_capacity(3)
+SYMMETRIC = typical.capacity(TreeCommittee(3))
 
 
 def over_groups(weight, q0, own, step):
@@ -119,7 +120,7 @@ def test_the_load_is_the_smallest():
     assert found.fun == pytest.approx(at.alpha, abs=1e-8)
     assert special.expit(found.x[0]) == pytest.approx(at.q0, abs=1e-3)
     assert math.exp(found.x[1]) == pytest.approx(at.ratio, rel=1e-2)
-    assert finite_committee.rsb_capacity() == at.alpha < SYMMETRIC
+    assert typical.capacity(TreeCommittee(3), ansatz="1RSB") == at.alpha < SYMMETRIC
 
 
 def test_no_breaking_is_replica_symmetry():
@@ -143,12 +144,6 @@ def test_a_second_step_lowers_it_a_little():
     once = one_step(SYMMETRIC).alpha
     twice = nested_load(0.6067, 0.9747, 29.63, 77.46)
     assert once - 0.013 < twice < once - 0.011
-
-
-@pytest.mark.parametrize("wrong", [{"units": 5}, {"steps": 0}, {"steps": 3}, {"steps": 1.5}])
-def test_what_is_not_offered(wrong):
-    with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
-        finite_committee.rsb_capacity(**wrong)
 
 
 def test_one_step_is_solved_once():

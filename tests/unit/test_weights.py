@@ -8,7 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from wfmlib.theory import Binary, Spherical, real_replicas
+from wfmlib import Binary, Spherical
+from wfmlib.theory import real_replicas
 
 
 def literal(q_hat):

@@ -294,6 +294,7 @@ def zero_temperature(device, alpha, gamma):
 
     Source: P1, appendix B1, with the equation for dq that is missing there.
     """
+    checked(device, Margin(0.0), weights=(Binary,))
     if device != Perceptron():
         raise ValueError(f"device must be {Perceptron()!r} here, got {device!r}")
     alpha = _validate.real("alpha", checked_load(alpha), 0.0, low_open=True)
