@@ -9,50 +9,56 @@ within its mean plus 6 standard deviations of it; the scatter makes it wider tha
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
-from wfmlib import networks, patterns
+from wfmlib import (
+    Activation,
+    Binary,
+    Committee,
+    ParityMachine,
+    Perceptron,
+    ReLU,
+    Spherical,
+    TreeCommittee,
+    patterns,
+)
 from wfmlib.learning.annealing import RARE, schedule, shares, simulated_annealing
 from wfmlib.learning.annealing_moves import _choose, metropolis, pulls, waiting
 from wfmlib.learning.annealing_state import LEVELS, Model
 from wfmlib.learning.replicated_annealing import mean_overlap, replicated_annealing
-from wfmlib.networks.relu_committee import ReluCommittee
 
 KERNELS = pytest.mark.parametrize("kernel", [metropolis, waiting], ids=["metropolis", "waiting"])
 LOSSES = pytest.mark.parametrize("loss", ["errors", "cross-entropy"])
+
+
+tree, connected = (partial(kind, weights=Binary()) for kind in (TreeCommittee, Committee))
 MACHINES = pytest.mark.parametrize(
-    ("units", "tree", "activation", "N"),
+    ("device", "N"),
     [
-        (1, True, "sign", 9),
-        (1, True, "sign", 10),
-        (3, True, "sign", 9),
-        (3, True, "sign", 12),  # even parts: undecided units
-        (4, True, "sign", 12),  # even number of units: ties
-        (3, False, "sign", 5),
-        (2, True, "relu", 8),
-        (2, True, "relu", 10),  # odd parts: steps of 1
-        (4, False, "relu", 4),
+        (Perceptron(), 9),
+        (Perceptron(), 10),
+        (tree(1), 9),  # it votes, which is another loss than the perceptron's
+        (tree(1), 10),
+        (tree(3), 9),
+        (tree(3), 12),  # even parts: undecided units
+        (tree(4), 12),  # even number of units: ties
+        (connected(3), 5),
+        (tree(2, ReLU()), 8),
+        (tree(2, ReLU()), 10),  # odd parts: steps of 1
+        (connected(4, ReLU()), 4),
     ],
 )
 
 
-def network(w, tree, activation):
-    """Return the network of weights (K, n)."""
-    if activation == "relu":
-        return ReluCommittee(w, tree=tree)
-    if len(w) == 1:
-        return networks.Perceptron(w[0])
-    return (networks.TreeCommittee if tree else networks.Committee)(w)
-
-
-def energy(w, xi, sigma, tree, activation, loss, gamma):
-    """Return the loss summed over patterns, from what the networks say."""
-    net = network(w, tree, activation)
+def energy(model, w, loss, gamma):
+    """Return the loss summed over patterns, from what the network of weights (K, n) says."""
+    net = model.device.network(model.taken(w))
     if loss == "errors":
-        return net.errors(xi, sigma)
-    x = net.stabilities(xi, sigma)
+        return net.errors(model.xi, model.sigma)
+    x = net.stabilities(model.xi, model.sigma)
     return np.sum(np.logaddexp(0.0, -2 * gamma * x)) / (2 * gamma)
 
 
@@ -73,39 +79,37 @@ def assert_same(state, other):
 @LOSSES
 @MACHINES
 @pytest.mark.parametrize("P", [7, 150])
-def test_running_integers_are_those_built_anew(kernel, loss, units, tree, activation, N, P):
-    xi, sigma = patterns.random(P, N, 1)
-    model = Model(xi, sigma, units, tree, activation, loss, 0.7)
+def test_running_integers_are_those_built_anew(kernel, loss, device, N, P):
+    xi, sigma = patterns.random(P, N, rng=1)
+    model = Model(device, xi, sigma, loss, 0.7)
     state, rng = start(model, 3), np.random.default_rng(2)
     for beta in (0.0, 0.3, 2.0):
         kernel(state, rng, 300, beta * model.quantum, pulls(1.0, 3), False)
         assert_same(state, model.state(state.weights))
     for a, w in enumerate(state.weights):
-        assert state.errors[a] == network(w, tree, activation).errors(xi, sigma)
-        exact = energy(w, xi, sigma, tree, activation, loss, 0.7)
+        assert state.errors[a] == device.network(model.taken(w)).errors(xi, sigma)
+        exact = energy(model, w, loss, 0.7)
         bound = 0.5 * P * model.quantum if loss == "cross-entropy" else 0
         assert abs(state.energy[a] * model.quantum - exact) <= bound + 1e-9
 
 
 def test_a_step_is_many_quanta():
-    xi, sigma = patterns.random(10, 9, 1)
-    model = Model(xi, sigma, 1, True, "sign", "cross-entropy", 1.0)
+    xi, sigma = patterns.random(10, 9, rng=1)
+    model = Model(Perceptron(), xi, sigma, "cross-entropy", 1.0)
     assert np.max(np.abs(model.cost[2:] - model.cost[:-2])) in (LEVELS, LEVELS + 1)
 
 
 def test_both_ways_to_keep_occur():
-    xi, sigma = patterns.random(5, 12, 1)
-    packed = {
-        (units, activation): Model(xi, sigma, units, True, activation, "errors", 1.0).packed
-        for units, activation in [(1, "sign"), (3, "sign"), (4, "sign"), (2, "relu"), (4, "relu")]
-    }
-    assert packed == {
-        (1, "sign"): True,
-        (3, "sign"): False,  # parts of 4: undecided units
-        (4, "sign"): True,
-        (2, "relu"): True,
-        (4, "relu"): False,  # parts of 3: steps of 1
-    }
+    xi, sigma = patterns.random(5, 12, rng=1)
+    ways = [
+        (Perceptron(), True),
+        (tree(3), False),  # parts of 4: undecided units
+        (tree(4), True),
+        (tree(2, ReLU()), True),
+        (tree(4, ReLU()), False),  # parts of 3: steps of 1
+    ]
+    for device, packed in ways:
+        assert Model(device, xi, sigma, "errors", 1.0).packed == packed, device
 
 
 def all_weights(shape):
@@ -146,28 +150,26 @@ def assert_samples(kernel, model, replicas, beta, coupling, logs, looks=2500, ev
 @KERNELS
 @LOSSES
 @pytest.mark.parametrize(
-    ("units", "activation", "N", "P"),
-    [(1, "sign", 9, 6), (3, "sign", 9, 6), (2, "relu", 8, 6), (2, "relu", 10, 6)],
+    ("device", "N", "P"),
+    [(Perceptron(), 9, 6), (tree(3), 9, 6), (tree(2, ReLU()), 8, 6), (tree(2, ReLU()), 10, 6)],
 )
-def test_one_replica_samples_its_boltzmann_weights(kernel, loss, units, activation, N, P):
-    xi, sigma = patterns.random(P, N, 3)
-    model = Model(xi, sigma, units, True, activation, loss, 0.8)
+def test_one_replica_samples_its_boltzmann_weights(kernel, loss, device, N, P):
+    xi, sigma = patterns.random(P, N, rng=3)
+    model = Model(device, xi, sigma, loss, 0.8)
     beta = 1.0 if loss == "errors" else 1.5
     every = all_weights(model.shape)
-    energies = [energy(w, xi, sigma, True, activation, loss, 0.8) for w in every]
+    energies = [energy(model, w, loss, 0.8) for w in every]
     assert_samples(kernel, model, 1, beta, 0.0, -beta * np.array(energies))
 
 
 @KERNELS
 @LOSSES
-@pytest.mark.parametrize(("units", "activation", "N"), [(1, "sign", 5), (2, "relu", 4)])
-def test_two_replicas_sample_theirs(kernel, loss, units, activation, N):
-    xi, sigma = patterns.random(4, N, 4)
-    model = Model(xi, sigma, units, True, activation, loss, 0.8)
+@pytest.mark.parametrize(("device", "N"), [(Perceptron(), 5), (tree(2, ReLU()), 4)])
+def test_two_replicas_sample_theirs(kernel, loss, device, N):
+    xi, sigma = patterns.random(4, N, rng=4)
+    model = Model(device, xi, sigma, loss, 0.8)
     beta, coupling = 1.0, 0.9
-    one = np.array(
-        [energy(w, xi, sigma, True, activation, loss, 0.8) for w in all_weights(model.shape)]
-    )
+    one = np.array([energy(model, w, loss, 0.8) for w in all_weights(model.shape)])
     pairs = all_weights((2, N))
     logs = -beta * (one[:, None] + one).ravel() + coupling / 2 * np.prod(pairs, axis=1).sum(axis=1)
     assert_samples(kernel, model, 2, beta, coupling, logs)
@@ -202,7 +204,7 @@ def test_the_flip_is_the_one_whose_rates_reach_the_draw():
 
 def test_waiting_waits_for_ever_where_nothing_is_accepted():
     xi, sigma = np.ones((1, 1)), np.ones(1)
-    model = Model(xi, sigma, 1, True, "sign", "errors", 1.0)
+    model = Model(Perceptron(), xi, sigma, "errors", 1.0)
     state = model.state(np.ones((1, 1, 1), dtype=np.int8))
     for beta in (30.0, 45.0, 500.0, 1e6):  # chances exp(-beta), down to 0
         proposed, accepted = waiting(
@@ -212,8 +214,8 @@ def test_waiting_waits_for_ever_where_nothing_is_accepted():
 
 
 def test_kernels_stop_at_a_solution():
-    xi, sigma = patterns.random(5, 101, 1)
-    model = Model(xi, sigma, 1, True, "sign", "errors", 1.0)
+    xi, sigma = patterns.random(5, 101, rng=1)
+    model = Model(Perceptron(), xi, sigma, "errors", 1.0)
     for kernel in (metropolis, waiting):
         state = start(model)
         assert state.errors[0] > 0
@@ -230,40 +232,39 @@ def test_kernels_stop_at_a_solution():
 
 
 def test_cross_entropy_solves_where_errors_do_not():
-    xi, sigma = patterns.random(100, 201, 7)
-    found = simulated_annealing(xi, sigma, seed=1)
+    xi, sigma = patterns.random(100, 201, rng=7)
+    found = simulated_annealing(Perceptron(), xi, sigma, rng=1)
     assert found.converged
-    assert found.errors == networks.Perceptron(found.weights).errors(xi, sigma) == 0
-    stuck = simulated_annealing(xi, sigma, loss="errors", seed=1)
+    assert found.errors == found.network.errors(xi, sigma) == 0
+    stuck = simulated_annealing(Perceptron(), xi, sigma, loss="errors", rng=1)
     assert not stuck.converged
-    assert stuck.errors == networks.Perceptron(stuck.weights).errors(xi, sigma) > 5
+    assert stuck.errors == stuck.network.errors(xi, sigma) > 5
     assert stuck.energy == stuck.errors == stuck.history["errors"][-1]
     assert stuck.epochs == 1000
     assert found.epochs < 1000
 
 
 @MACHINES
-def test_finds_solutions_of_every_machine(units, tree, activation, N):
-    xi, sigma = patterns.random(3, N, 6)
+def test_finds_solutions_of_every_machine(device, N):
+    xi, sigma = patterns.random(3, N, rng=6)
     solvable = True
-    if tree:
-        every = all_weights((units, N // units))
-        solvable = any(network(w, tree, activation).errors(xi, sigma) == 0 for w in every)
+    if device.tree:
+        every = all_weights(device.shape(N))
+        solvable = any(device.network(w).errors(xi, sigma) == 0 for w in every)
     for loss in ("errors", "cross-entropy"):
-        found = simulated_annealing(
-            xi, sigma, units=units, tree=tree, activation=activation, loss=loss,
-            sweeps=500, steps=50, seed=3,
-        )  # fmt: skip
-        w = found.weights.reshape(units, -1)
-        assert found.errors == network(w, tree, activation).errors(xi, sigma)
+        found = simulated_annealing(device, xi, sigma, loss=loss, sweeps=500, steps=50, rng=3)
+        assert (found.device, found.weights.shape) == (device, device.shape(N))
+        assert found.errors == found.network.errors(xi, sigma)
         assert found.converged == (found.errors == 0) == solvable
 
 
 @pytest.mark.parametrize("moves", ["auto", "metropolis", "waiting"])
 def test_same_seed_same_bits(moves):
-    xi, sigma = patterns.random(60, 99, 1)
+    xi, sigma = patterns.random(60, 99, rng=1)
     runs = [
-        simulated_annealing(xi, sigma, loss="errors", sweeps=200, moves=moves, seed=seed)
+        simulated_annealing(
+            Perceptron(), xi, sigma, loss="errors", sweeps=200, moves=moves, rng=seed
+        )
         for seed in (4, 4, 5)
     ]
     np.testing.assert_array_equal(runs[0].weights, runs[1].weights)
@@ -273,10 +274,10 @@ def test_same_seed_same_bits(moves):
 
 
 def test_auto_begins_as_metropolis_and_ends_waiting():
-    xi, sigma = patterns.random(60, 99, 1)
-    options = {"loss": "errors", "sweeps": 300, "seed": 4}
-    auto = simulated_annealing(xi, sigma, **options)
-    plain = simulated_annealing(xi, sigma, moves="metropolis", **options)
+    xi, sigma = patterns.random(60, 99, rng=1)
+    options = {"loss": "errors", "sweeps": 300, "rng": 4}
+    auto = simulated_annealing(Perceptron(), xi, sigma, **options)
+    plain = simulated_annealing(Perceptron(), xi, sigma, moves="metropolis", **options)
     rare = int(np.argmax(auto.history["accepted"] < RARE))
     assert 0 < rare < 99
     np.testing.assert_array_equal(
@@ -286,11 +287,11 @@ def test_auto_begins_as_metropolis_and_ends_waiting():
 
 def test_gauge_symmetry():
     # Flipping inputs together with the start flips the whole run.
-    xi, sigma = patterns.random(40, 60, 1)
+    xi, sigma = patterns.random(40, 60, rng=1)
     rng = np.random.default_rng(0)
     gauge, w = rng.choice([-1, 1], 60), rng.choice([-1, 1], 60)
     runs = [
-        simulated_annealing(x, sigma, weights=v, sweeps=50, steps=5, seed=2)
+        simulated_annealing(Perceptron(), x, sigma, start=v, sweeps=50, steps=5, rng=2)
         for x, v in ((xi, w), (xi * gauge, w * gauge))
     ]
     np.testing.assert_array_equal(runs[1].weights, runs[0].weights * gauge)
@@ -299,10 +300,18 @@ def test_gauge_symmetry():
 
 @pytest.mark.parametrize("loss", ["errors", "cross-entropy"])
 def test_order_of_patterns_does_not_matter(loss):
-    xi, sigma = patterns.random(130, 99, 1)
+    xi, sigma = patterns.random(130, 99, rng=1)
     order = np.random.default_rng(3).permutation(130)
     runs = [
-        simulated_annealing(xi[o], sigma[o], units=3, loss=loss, sweeps=50, steps=5, seed=2)
+        simulated_annealing(
+            tree(3),
+            xi[o],
+            sigma[o],
+            loss=loss,
+            sweeps=50,
+            steps=5,
+            rng=2,
+        )
         for o in (np.arange(130), order)
     ]
     np.testing.assert_array_equal(runs[1].weights, runs[0].weights)
@@ -310,10 +319,12 @@ def test_order_of_patterns_does_not_matter(loss):
 
 def test_a_start_that_solves_is_returned():
     xi, sigma = np.ones((1, 5)), np.ones(1)
-    found = simulated_annealing(xi, sigma, weights=np.ones(5))
+    found = simulated_annealing(Perceptron(), xi, sigma, start=np.ones(5), rng=0)
     np.testing.assert_array_equal(found.weights, 1)
     assert (found.converged, found.epochs, len(found.history["beta"])) == (True, 0, 0)
-    longer = simulated_annealing(xi, sigma, weights=np.ones(5), stop_at_solution=False)
+    longer = simulated_annealing(
+        Perceptron(), xi, sigma, start=np.ones(5), stop_at_solution=False, rng=0
+    )
     assert longer.epochs == 1000
 
 
@@ -325,13 +336,13 @@ def test_schedules():
 
 
 def test_replicas_reach_overlap_and_solutions():
-    xi, sigma = patterns.random(40, 99, 1)
-    found = replicated_annealing(xi, sigma, units=3, replicas=6, sweeps=2000, steps=200, seed=1)
+    xi, sigma = patterns.random(40, 99, rng=1)
+    found = replicated_annealing(tree(3), xi, sigma, replicas=6, sweeps=2000, steps=200, rng=1)
     assert found.converged
     assert found.replicas.shape == (6, 3, 33)
-    errors = [networks.TreeCommittee(w).errors(xi, sigma) for w in found.replicas]
+    errors = [found.device.network(w).errors(xi, sigma) for w in found.replicas]
     assert found.replica_errors.tolist() == errors == [0] * 6
-    assert found.errors == networks.TreeCommittee(found.weights).errors(xi, sigma)
+    assert found.errors == found.network.errors(xi, sigma)
     pairs = [np.mean(a * b.astype(int)) for a, b in itertools.combinations(found.replicas, 2)]
     assert found.overlap == pytest.approx(np.mean(pairs), abs=1e-12)
     assert abs(found.overlap - 0.85) <= 0.01
@@ -348,25 +359,41 @@ def test_replicas_reach_overlap_and_solutions():
 
 
 def test_replicas_of_a_perceptron_and_same_bits():
-    xi, sigma = patterns.random(20, 51, 1)
+    xi, sigma = patterns.random(20, 51, rng=1)
     runs = [
         replicated_annealing(
-            xi, sigma, replicas=3, overlap=0.6, loss=loss, sweeps=300, steps=60, seed=9
+            Perceptron(),
+            xi,
+            sigma,
+            replicas=3,
+            overlap=0.6,
+            loss=loss,
+            sweeps=300,
+            steps=60,
+            rng=9,
         )
         for loss in ("errors", "errors", "cross-entropy")
     ]
     assert runs[0].replicas.shape == (3, 51)
     np.testing.assert_array_equal(runs[0].replicas, runs[1].replicas)
     for found in runs:
-        errors = [networks.Perceptron(w).errors(xi, sigma) for w in found.replicas]
+        errors = [found.device.network(w).errors(xi, sigma) for w in found.replicas]
         assert found.replica_errors.tolist() == errors
 
 
 def test_feedback_holds_the_overlap_and_no_more_is_claimed():
     # Far too many patterns: no solutions, but the overlap is held, and converged says no.
-    xi, sigma = patterns.random(300, 99, 1)
+    xi, sigma = patterns.random(300, 99, rng=1)
     found = replicated_annealing(
-        xi, sigma, replicas=5, overlap=0.7, beta=(0.1, 0.3), sweeps=2000, steps=400, seed=2
+        Perceptron(),
+        xi,
+        sigma,
+        replicas=5,
+        overlap=0.7,
+        beta=(0.1, 0.3),
+        sweeps=2000,
+        steps=400,
+        rng=2,
     )
     held = found.history["overlap"][-80:]
     assert abs(held.mean() - 0.7) < 0.03
@@ -387,11 +414,11 @@ BOTH = pytest.mark.parametrize("function", [simulated_annealing, replicated_anne
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"units": 0}, "units"),
-        ({"units": 4}, "units must divide"),
-        ({"units": 3, "activation": "relu"}, "units must be even"),
-        ({"tree": 2}, "tree"),
-        ({"activation": "tanh"}, "activation"),
+        ({"device": tree(4)}, "units must divide N, got 4 units with N = 9"),
+        ({"device": tree(3, ReLU())}, "device must have an even number of ReLU units"),
+        ({"device": Perceptron(Spherical())}, r"device must be .* Binary\(\)"),
+        ({"device": ParityMachine(3, Binary())}, "device must be a Perceptron or"),
+        ({"device": tree(3, Activation(np.tanh))}, r"in hidden units, Sign\(\) or ReLU\(\)"),
         ({"loss": "mse"}, "loss"),
         ({"gamma": 0.0}, "gamma"),
         ({"beta": 3.0}, "beta must be a pair"),
@@ -401,14 +428,14 @@ BOTH = pytest.mark.parametrize("function", [simulated_annealing, replicated_anne
         ({"sweeps": 0}, "sweeps"),
         ({"sweeps": 10, "steps": 11}, "steps"),
         ({"moves": "cluster"}, "moves"),
-        ({"seed": -1}, "seed"),
+        ({"rng": -1}, "rng"),
         ({"progress": "yes"}, "progress"),
     ],
 )
 def test_bad_arguments_are_named(function, options, word):
-    xi, sigma = patterns.random(5, 9, 1)
+    xi, sigma = patterns.random(5, 9, rng=1)
     with pytest.raises(ValueError, match=word):
-        function(xi, sigma, **options)
+        function(**{"device": Perceptron(), "xi": xi, "sigma": sigma} | options)
 
 
 @pytest.mark.parametrize(
@@ -423,19 +450,19 @@ def test_bad_arguments_are_named(function, options, word):
     ],
 )
 def test_bad_arguments_of_replicas_are_named(options, word):
-    xi, sigma = patterns.random(5, 9, 1)
+    xi, sigma = patterns.random(5, 9, rng=1)
     with pytest.raises(ValueError, match=word):
-        replicated_annealing(xi, sigma, **options)
+        replicated_annealing(Perceptron(), xi, sigma, **options)
 
 
 def test_bad_starts_are_named():
-    xi, sigma = patterns.random(5, 9, 1)
-    with pytest.raises(ValueError, match=r"weights must have shape \(1, 9\) or \(9,\)"):
-        simulated_annealing(xi, sigma, weights=np.ones(8))
-    with pytest.raises(ValueError, match="weights must hold -1 and"):
-        simulated_annealing(xi, sigma, weights=np.zeros(9))
+    xi, sigma = patterns.random(5, 9, rng=1)
+    with pytest.raises(ValueError, match=r"start must have shape \(9,\), got \(8,\)"):
+        simulated_annealing(Perceptron(), xi, sigma, start=np.ones(8), rng=0)
+    with pytest.raises(ValueError, match="start must hold -1 and"):
+        simulated_annealing(Perceptron(), xi, sigma, start=np.zeros(9), rng=0)
 
 
 def test_too_many_patterns_are_refused():
     with pytest.raises(ValueError, match="xi must have at most 130000 rows"):
-        simulated_annealing(np.ones((130_001, 1)), np.ones(130_001))
+        simulated_annealing(Perceptron(), np.ones((130_001, 1)), np.ones(130_001), rng=0)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from wfmlib import networks, patterns
+from wfmlib import Committee, Perceptron, Spherical, TreeCommittee, networks, patterns
 from wfmlib.learning import schedules, soft_committee
 from wfmlib.learning.cross_entropy_sgd import cross_entropy_sgd
 from wfmlib.learning.schedules import FAST, FAST_IMAGES, SLOW, SLOW_IMAGES, Schedule
@@ -22,7 +22,7 @@ SHAPES = pytest.mark.parametrize(
 
 def instance(P, N, seed, units=3, tree=True):
     """Return patterns times labels as (P, K or 1, M), and weights of unit norm."""
-    xi, sigma = patterns.random(P, N, seed)
+    xi, sigma = patterns.random(P, N, rng=seed)
     parts = units if tree else 1
     w = np.random.default_rng(seed).normal(size=(units, N // parts))
     w /= np.linalg.norm(w, axis=1, keepdims=True)
@@ -127,13 +127,19 @@ def test_ties_are_errors():
 @pytest.mark.parametrize("batch", [1, 7, 26, 100])
 def test_epochs_against_their_statement(units, tree, step, loss, normalise, batch):
     P, N, epochs = 26, 45, 3
-    xi, sigma = patterns.random(P, N, 3)
+    xi, sigma = patterns.random(P, N, rng=3)
+    device = (TreeCommittee if tree else Committee)(units)
     schedule = Schedule(
         eta=0.3, gamma=0.7, beta=1.1, gamma_growth=0.2, beta_growth=0.1, stop=1e-30,
         batch=batch, loss=loss, step=step, normalise=normalise, per="pattern",
     )  # fmt: skip
     found = cross_entropy_sgd(
-        xi, sigma, units=units, tree=tree, schedule=schedule, seed=5, max_epochs=epochs
+        device,
+        xi,
+        sigma,
+        schedule=schedule,
+        rng=5,
+        max_epochs=epochs,
     )
     rng, parts = np.random.default_rng(5), units if tree else 1
     x = (xi * sigma[:, None]).reshape(P, parts, N // parts)
@@ -153,7 +159,7 @@ def test_epochs_against_their_statement(units, tree, step, loss, normalise, batc
         assert found.history["gamma"][t] == pytest.approx(gamma, rel=1e-15)
         assert found.history["beta"][t] == pytest.approx(beta, rel=1e-15)
         gamma, beta = gamma * 1.2, beta * 1.1
-    np.testing.assert_allclose(found.weights, w, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(unit(found.weights), w, rtol=0, atol=1e-12)
     assert not found.converged
     assert found.epochs == epochs
 
@@ -251,10 +257,10 @@ def test_saturated_units_stay():
 
 
 def test_a_loss_that_is_not_finite_raises():
-    xi, sigma = patterns.random(20, 9, 0)
+    xi, sigma = patterns.random(20, 9, rng=0)
     schedule = Schedule(eta=1e200, gamma=1.0, beta=1.0)  # squares overflow in the norm
     with pytest.raises(NotConverged, match="the loss was nan after epoch 1") as caught:
-        cross_entropy_sgd(xi, sigma, units=3, schedule=schedule)
+        cross_entropy_sgd(TreeCommittee(3), xi, sigma, schedule=schedule, rng=0)
     assert not caught.value.report.converged
     assert caught.value.state.shape == (3, 3)
 
@@ -267,15 +273,17 @@ def test_a_loss_that_is_not_finite_raises():
 @pytest.mark.parametrize("tree", [True, False])
 @pytest.mark.parametrize("schedule", ["fast", FAST])
 def test_fast_solves(tree, schedule):
-    xi, sigma = patterns.random(120, 165, 11)
-    found = cross_entropy_sgd(xi, sigma, units=5, tree=tree, schedule=schedule, seed=1)
-    network = (networks.TreeCommittee if tree else networks.Committee)(found.weights)
+    xi, sigma = patterns.random(120, 165, rng=11)
+    device = (TreeCommittee if tree else Committee)(5)
+    found = cross_entropy_sgd(device, xi, sigma, schedule=schedule, rng=1)
+    assert found.device == device
     assert found.converged
     assert found.schedule == FAST
-    assert found.errors == network.errors(xi, sigma) == found.history["errors"][-1] == 0
+    assert found.errors == found.network.errors(xi, sigma) == found.history["errors"][-1] == 0
     assert np.all(found.history["errors"][:-1] > 0)  # and it stopped at once
     assert found.weights.shape == (5, 33 if tree else 165)
-    lengths = np.linalg.norm(found.weights, axis=1)  # half a step of the grid for each weight
+    # On the sphere, and within half a step of the grid for each weight where units have norm one.
+    lengths = np.linalg.norm(found.weights, axis=1) / math.sqrt(found.weights.shape[1])
     bound = math.sqrt(found.weights.shape[1]) * GRID / 2
     np.testing.assert_allclose(lengths, 1.0, rtol=0, atol=bound)
     assert {len(one) for one in found.history.values()} == {found.epochs}
@@ -284,30 +292,42 @@ def test_fast_solves(tree, schedule):
 
 @pytest.mark.parametrize(("per", "share"), [("pattern", 1 / 60), ("batch", 7 / 60), ("epoch", 1)])
 def test_slow_stops_at_its_loss(per, share):
-    xi, sigma = patterns.random(60, 135, 12)
+    xi, sigma = patterns.random(60, 135, rng=12)
     schedule = dataclasses.replace(SLOW, gamma_growth=0.01, beta_growth=0.005, batch=7, per=per)
-    found = cross_entropy_sgd(xi, sigma, units=3, schedule=schedule, seed=1)
+    found = cross_entropy_sgd(TreeCommittee(3), xi, sigma, schedule=schedule, rng=1)
     loss = found.history["loss"]
     assert found.converged
     assert loss[-1] <= 1e-7 < loss[:-1].min()
     x = (xi * sigma[:, None]).reshape(60, 3, 45)
-    last = naive_loss(found.weights, x, found.history["gamma"][-1], found.history["beta"][-1])
+    last = naive_loss(
+        unit(found.weights), x, found.history["gamma"][-1], found.history["beta"][-1]
+    )
     assert loss[-1] == pytest.approx(last * share, rel=1e-9)
     assert found.errors == 0
 
 
+def test_one_unit_is_the_perceptron():
+    xi, sigma = patterns.random(60, 99, rng=15)
+    one = cross_entropy_sgd(Perceptron(Spherical()), xi, sigma, rng=1)
+    tree = cross_entropy_sgd(TreeCommittee(1), xi, sigma, rng=1)
+    assert one.converged
+    assert one.weights.shape == (99,)
+    np.testing.assert_array_equal(tree.weights, one.weights[None])
+    assert one.errors == one.network.errors(xi, sigma) == 0
+
+
 def test_stops_at_the_limit():
-    xi, sigma = patterns.random(90, 33, 13)  # no machine of this size can store them
-    found = cross_entropy_sgd(xi, sigma, units=3, max_epochs=5)
+    xi, sigma = patterns.random(90, 33, rng=13)  # no machine of this size can store them
+    found = cross_entropy_sgd(TreeCommittee(3), xi, sigma, max_epochs=5, rng=0)
     assert not found.converged
     assert found.epochs == 5
     assert found.errors == found.history["errors"][-1] > 0
 
 
 def test_same_seed_same_bits():
-    xi, sigma = patterns.random(60, 45, 14)
+    xi, sigma = patterns.random(60, 45, rng=14)
     runs = [
-        cross_entropy_sgd(xi, sigma, units=3, seed=seed, max_epochs=20, progress=seed == 3)
+        cross_entropy_sgd(TreeCommittee(3), xi, sigma, rng=seed, max_epochs=20, progress=seed == 3)
         for seed in (3, np.random.default_rng(3), np.random.SeedSequence(3), 4)
     ]
     for other in runs[1:3]:
@@ -374,29 +394,28 @@ def test_bad_schedules_are_named(name, value, error):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"units": 2}, ValueError, "units must be odd, got 2"),
-        ({"units": 5}, ValueError, "units must divide the number of columns of xi, got 5 and 9"),
-        ({"units": 3.0}, TypeError, "units must be an integer"),
-        ({"units": 0}, ValueError, "units must be >= 1"),
-        ({"tree": 2}, ValueError, "tree must be one of"),
+        ({"device": TreeCommittee(2)}, ValueError, "device must have an odd number of units"),
+        ({"device": TreeCommittee(5)}, ValueError, "units must divide N, got 5 units with N = 9"),
+        ({"device": Perceptron()}, ValueError, r"device must be .* Spherical\(\)"),
+        ({"device": 3}, TypeError, "device must be a device"),
         ({"schedule": "medium"}, ValueError, "schedule must be one of 'fast', 'slow'"),
         ({"schedule": 3}, TypeError, "schedule must be 'fast', 'slow' or a Schedule, got 3"),
         ({"max_epochs": 0}, ValueError, "max_epochs must be >= 1"),
-        ({"seed": None}, TypeError, "seed must be"),
+        ({"rng": "0"}, TypeError, "rng must be"),
         ({"progress": "yes"}, ValueError, "progress must be one of"),
         ({"sigma": np.ones(3)}, ValueError, "sigma must have one label per pattern"),
         ({"xi": np.zeros((4, 9))}, ValueError, "xi must hold -1 and"),
     ],
 )
 def test_bad_arguments_are_named(change, error, words):
-    given_ = {"xi": np.ones((4, 9)), "sigma": np.ones(4), "units": 3} | change
+    given_ = {"device": TreeCommittee(3), "xi": np.ones((4, 9)), "sigma": np.ones(4)} | change
     with pytest.raises(error, match=words):
-        cross_entropy_sgd(given_.pop("xi"), given_.pop("sigma"), **given_)
+        cross_entropy_sgd(**given_)
 
 
 def test_overflowing_growth_raises():
     """A schedule whose beta leaves the floating-point range ends with a word, not with NaN."""
-    xi, sigma = patterns.random(30, 9, 0)
+    xi, sigma = patterns.random(30, 9, rng=0)
     schedule = Schedule(eta=0.1, gamma=1.0, beta=1e300, beta_growth=1e5)
     with pytest.raises(NotConverged):
-        cross_entropy_sgd(xi, sigma, units=3, schedule=schedule, max_epochs=5)
+        cross_entropy_sgd(TreeCommittee(3), xi, sigma, schedule=schedule, max_epochs=5, rng=0)

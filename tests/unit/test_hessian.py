@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from wfmlib import networks, patterns
+from wfmlib import Committee, ParityMachine, Perceptron, Spherical, TreeCommittee, patterns
 from wfmlib.landscape import smoothing
 from wfmlib.landscape.hessian import (
     hessian,
@@ -24,9 +24,16 @@ BETA, OUTPUT_BETA, GAMMA = 1.3, 0.8, 1.7
 OPTIONS = {"beta": BETA, "output_beta": OUTPUT_BETA, "gamma": GAMMA}
 
 
+def network(w, tree=True):
+    """Return the perceptron or the committee of real weights."""
+    if w.ndim == 1:
+        return Perceptron(Spherical()).network(w)
+    return (TreeCommittee if tree else Committee)(len(w)).network(w)
+
+
 def instance(units, inputs, P, tree, seed=1):
     """Return weights with units of norm one, patterns and labels."""
-    xi, sigma = patterns.random(P, units * inputs if tree else inputs, seed)
+    xi, sigma = patterns.random(P, units * inputs if tree else inputs, rng=seed)
     w = np.random.default_rng(seed).standard_normal((units, inputs))
     return w / np.linalg.norm(w, axis=1, keepdims=True), xi, sigma
 
@@ -58,15 +65,20 @@ def second(function, h=1e-3):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_against_differences(loss, tree):
     w, xi, sigma = instance(3, 5, 13, tree)
-    options = {**OPTIONS, "loss": loss, "tree": tree}
+    options = {**OPTIONS, "loss": loss}
     scale = np.array([[2.0], [0.1], [7.0]])  # of no consequence
-    assert smoothed_loss(scale * w, xi, sigma, **options) == pytest.approx(
+    assert smoothed_loss(network(scale * w, tree), xi, sigma, **options) == pytest.approx(
         plain_loss(w, xi, sigma, tree, loss), rel=1e-13
     )
-    E, T = (hessian(scale * w, xi, sigma, tangent=one, **options) for one in (False, True))
+    E, T = (
+        hessian(network(scale * w, tree), xi, sigma, tangent=one, **options)
+        for one in (False, True)
+    )
     np.testing.assert_array_equal(E, E.T)
     np.testing.assert_array_equal(T, T.T)
-    g, on_spheres = (gradient(scale * w, xi, sigma, tangent=o, **options) for o in (False, True))
+    g, on_spheres = (
+        gradient(network(scale * w, tree), xi, sigma, tangent=o, **options) for o in (False, True)
+    )
     rng = np.random.default_rng(2)
     for _ in range(6):
         d = rng.standard_normal(w.shape)
@@ -77,9 +89,9 @@ def test_against_differences(loss, tree):
 
         assert np.sum(g * d) == pytest.approx(slope(line), abs=1e-13)
         assert d.ravel() @ E @ d.ravel() == pytest.approx(second(line), abs=1e-9)
-        product = hessian_product(w, d, xi, sigma, **options)
+        product = hessian_product(network(w, tree), d, xi, sigma, **options)
         np.testing.assert_allclose(product.ravel(), E @ d.ravel(), rtol=0, atol=1e-13)
-        product = hessian_product(w, d, xi, sigma, tangent=True, **options)
+        product = hessian_product(network(w, tree), d, xi, sigma, tangent=True, **options)
         np.testing.assert_allclose(product.ravel(), T @ d.ravel(), rtol=0, atol=1e-13)
 
         d -= np.sum(d * w, axis=1, keepdims=True) * w
@@ -110,14 +122,14 @@ def test_one_unit_in_closed_form(loss):
             bend = mpmath.diff(lambda x, y=int(label): rule(mpmath.tanh(BETA * x), y), x, 2)
             bends.append(float(bend))
     expected = np.einsum("p,pi,pj->ij", bends, xi, xi) / len(xi)
-    found = hessian(w[0], xi, sigma, loss=loss, **OPTIONS)
+    found = hessian(network(w[0]), xi, sigma, loss=loss, **OPTIONS)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     # four patterns on six weights: two directions change no field
-    spectrum = hessian_spectrum(w[0], xi, sigma, loss=loss, **OPTIONS)
+    spectrum = hessian_spectrum(network(w[0]), xi, sigma, loss=loss, **OPTIONS)
     assert np.count_nonzero(np.abs(spectrum) < 1e-14) == 2
-    flat = gradient(w[0], xi, sigma, loss=loss, **OPTIONS)
+    flat = gradient(network(w[0]), xi, sigma, loss=loss, **OPTIONS)
     assert flat.shape == (6,)
-    assert hessian_product(w[0], flat, xi, sigma, loss=loss, **OPTIONS).shape == (6,)
+    assert hessian_product(network(w[0]), flat, xi, sigma, loss=loss, **OPTIONS).shape == (6,)
 
 
 @pytest.mark.parametrize("tangent", [False, True])
@@ -125,24 +137,25 @@ def test_one_unit_in_closed_form(loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_spectrum_and_largest_eigenvalue(loss, tree, tangent):
     w, xi, sigma = instance(3, 41, 60, tree)
-    options = {**OPTIONS, "loss": loss, "tree": tree, "tangent": tangent}
-    spectrum = hessian_spectrum(w, xi, sigma, **options)
-    full = np.linalg.eigvalsh(hessian(w, xi, sigma, **options))
+    net = network(w, tree)
+    options = {**OPTIONS, "loss": loss, "tangent": tangent}
+    spectrum = hessian_spectrum(net, xi, sigma, **options)
+    full = np.linalg.eigvalsh(hessian(net, xi, sigma, **options))
     size = np.abs(full).max()
     if tangent:  # the units' own directions are zero modes of the matrix in the whole space
         for k in range(3):
             own = np.zeros_like(w)
             own[k] = w[k]
-            assert np.abs(hessian(w, xi, sigma, **options) @ own.ravel()).max() < 1e-14 * size
+            assert np.abs(hessian(net, xi, sigma, **options) @ own.ravel()).max() < 1e-14 * size
         assert len(spectrum) == len(full) - 3
         spectrum = np.sort(np.concatenate([spectrum, np.zeros(3)]))
     np.testing.assert_allclose(spectrum, full, rtol=0, atol=1e-13 * size)
-    found = max_eigenvalue(w, xi, sigma, tolerance=1e-12, **options)
+    found = max_eigenvalue(net, xi, sigma, tolerance=1e-12, **options)
     assert found == pytest.approx(full[-1], rel=1e-11)
-    assert found == max_eigenvalue(w, xi, sigma, tolerance=1e-12, **options)
-    few = {**options, "tree": True}
-    small = instance(3, 7, 20, True)
-    assert max_eigenvalue(*small, **few) == hessian_spectrum(*small, **few)[-1]
+    assert found == max_eigenvalue(net, xi, sigma, tolerance=1e-12, **options)
+    w, *given = instance(3, 7, 20, True)
+    small = network(w), *given
+    assert max_eigenvalue(*small, **options) == hessian_spectrum(*small, **options)[-1]
 
 
 @pytest.mark.parametrize("tangent", [False, True])
@@ -152,66 +165,68 @@ def test_tree_is_a_full_device_with_masked_weights(tangent):
     for k in range(3):
         wide[k, 5 * k : 5 * k + 5] = w[k]
     mask = np.flatnonzero(wide)
-    full = hessian(wide, xi, sigma, tree=False, tangent=tangent, **OPTIONS)
-    tree = hessian(w, xi, sigma, tangent=tangent, **OPTIONS)
+    full = hessian(network(wide, False), xi, sigma, tangent=tangent, **OPTIONS)
+    tree = hessian(network(w), xi, sigma, tangent=tangent, **OPTIONS)
     np.testing.assert_allclose(full[np.ix_(mask, mask)], tree, rtol=0, atol=1e-14)
-    assert smoothed_loss(wide, xi, sigma, tree=False, **OPTIONS) == pytest.approx(
-        smoothed_loss(w, xi, sigma, **OPTIONS), rel=1e-14
+    assert smoothed_loss(network(wide, False), xi, sigma, **OPTIONS) == pytest.approx(
+        smoothed_loss(network(w), xi, sigma, **OPTIONS), rel=1e-14
     )
 
 
 def test_symmetries():
     w, xi, sigma = instance(3, 5, 13, False)
-    start = hessian(w, xi, sigma, tree=False, **OPTIONS)
+    start = hessian(network(w, False), xi, sigma, **OPTIONS)
     flips = np.random.default_rng(3).choice([-1, 1], 5)
-    gauged = hessian(w * flips, xi * flips, sigma, tree=False, **OPTIONS)
+    gauged = hessian(network(w * flips, False), xi * flips, sigma, **OPTIONS)
     turn = np.tile(flips, 3)
     np.testing.assert_allclose(gauged, turn[:, None] * start * turn, rtol=0, atol=1e-14)
     np.testing.assert_allclose(
-        hessian(-w, xi, -sigma, tree=False, **OPTIONS), start, rtol=0, atol=1e-14
+        hessian(network(-w, False), xi, -sigma, **OPTIONS), start, rtol=0, atol=1e-14
     )
     order = [2, 0, 1]
     index = np.arange(15).reshape(3, 5)[order].ravel()
-    exchanged = hessian(w[order], xi, sigma, tree=False, **OPTIONS)
+    exchanged = hessian(network(w[order], False), xi, sigma, **OPTIONS)
     np.testing.assert_allclose(exchanged, start[np.ix_(index, index)], rtol=0, atol=1e-14)
 
 
 def test_sharp_limit_counts_errors_and_is_flat():
     w, xi, sigma = instance(3, 41, 60, True)
     sharp = {"beta": 1e6, "output_beta": 1e6}
-    wrong = networks.TreeCommittee(w).errors(xi, sigma)
+    wrong = network(w).errors(xi, sigma)
     assert 0 < wrong < 60
-    assert smoothed_loss(w, xi, sigma, **sharp) == pytest.approx(4 * wrong / 60, rel=1e-14)
-    assert np.all(gradient(w, xi, sigma, **sharp) == 0.0)
+    assert smoothed_loss(network(w), xi, sigma, **sharp) == pytest.approx(
+        4 * wrong / 60, rel=1e-14
+    )
+    assert np.all(gradient(network(w), xi, sigma, **sharp) == 0.0)
     for tangent in (False, True):
-        assert max_eigenvalue(w, xi, sigma, tangent=tangent, **sharp) == 0.0
-        assert np.all(hessian_spectrum(w, xi, sigma, tangent=tangent, **sharp) == 0.0)
+        assert max_eigenvalue(network(w), xi, sigma, tangent=tangent, **sharp) == 0.0
+        assert np.all(hessian_spectrum(network(w), xi, sigma, tangent=tangent, **sharp) == 0.0)
 
 
 def test_which_sharpness_matters_where():
-    given = instance(3, 5, 13, True)
+    w, *given = instance(3, 5, 13, True)
     for loss, changes in (("square", (1, 0)), ("linear", (0, 0)), ("cross-entropy", (0, 1))):
-        start = hessian(*given, beta=0.9, loss=loss)
+        start = hessian(network(w), *given, beta=0.9, loss=loss)
         for name, matters in zip(("output_beta", "gamma"), changes, strict=True):
-            same = hessian(*given, beta=0.9, loss=loss, **{name: 1.0})
-            other = hessian(*given, beta=0.9, loss=loss, **{name: 1.3})
+            same = hessian(network(w), *given, beta=0.9, loss=loss, **{name: 1.0})
+            other = hessian(network(w), *given, beta=0.9, loss=loss, **{name: 1.3})
             assert np.array_equal(start, same)
             assert np.array_equal(start, other) != bool(matters)
 
 
 def test_units_of_one_weight():
-    xi, sigma = patterns.random(4, 3, 1)
+    xi, sigma = patterns.random(4, 3, rng=1)
     w = np.ones((3, 1))
-    assert hessian_spectrum(w, xi, sigma, beta=1.0, tangent=True).shape == (0,)
-    assert np.all(hessian(w, xi, sigma, beta=1.0, tangent=True) == 0.0)
-    with pytest.raises(ValueError, match="weights must have two or more"):
-        max_eigenvalue(w, xi, sigma, beta=1.0, tangent=True)
+    assert hessian_spectrum(network(w), xi, sigma, beta=1.0, tangent=True).shape == (0,)
+    assert np.all(hessian(network(w), xi, sigma, beta=1.0, tangent=True) == 0.0)
+    with pytest.raises(ValueError, match="solution must have two or more"):
+        max_eigenvalue(network(w), xi, sigma, beta=1.0, tangent=True)
 
 
 def test_a_largest_eigenvalue_not_reached_is_said():
     w, xi, sigma = instance(3, 101, 200, True)
     with pytest.raises(NotConverged, match="largest eigenvalue") as caught:
-        max_eigenvalue(w, xi, sigma, beta=1.0, tolerance=1e-15, max_iterations=1)
+        max_eigenvalue(network(w), xi, sigma, beta=1.0, tolerance=1e-15, max_iterations=1)
     assert not caught.value.report.converged
     assert caught.value.report.iterations == 1
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
@@ -241,7 +256,7 @@ def test_smallest_beta_takes_the_last_interval():
     w, xi, sigma = with_fields(fields)
     assert [wrong_at(beta, w, xi, sigma) for beta in (0.1, 10.0, 1e4)] == [0, 1, 0]
     root = optimize.brentq(lambda beta: np.tanh(beta * fields).sum(), 10.0, 1e4, xtol=1e-12)
-    found = smallest_beta(w, xi, sigma)
+    found = smallest_beta(network(w), xi, sigma)
     assert found == pytest.approx(root, rel=1e-9)
     assert wrong_at(found, w, xi, sigma) == 0
 
@@ -251,8 +266,8 @@ def test_smallest_beta_of_random_solutions():
     positive = 0
     for seed in range(40):
         w, xi, _ = instance(5, 21, 12, True, seed)
-        sigma = networks.TreeCommittee(w).output(xi)
-        found = smallest_beta(3 * w, xi, sigma)
+        sigma = network(w).output(xi)
+        found = smallest_beta(network(3 * w), xi, sigma)
         if found == 0.0:
             assert all(wrong_at(b, w, xi, sigma) == 0 for b in np.geomspace(1e-4, 1e4, 400))
             continue
@@ -267,25 +282,27 @@ def test_smallest_beta_of_random_solutions():
 def test_smallest_beta_of_smaller_and_larger_fields():
     """Only the products with beta count, also where the bound on tanh could end the walk."""
     fields = np.array([1.0, -0.5, -0.5, 0.1, 0.1])
-    whole = smallest_beta(*with_fields(fields))
+    w, *given = with_fields(fields)
+    whole = smallest_beta(network(w), *given)
     assert wrong_at(0.9 * whole, *with_fields(fields)) == 1
     for scale in (10.0, 0.1, 1e-3):
-        found = smallest_beta(*with_fields(scale * fields))
+        w, *given = with_fields(scale * fields)
+        found = smallest_beta(network(w), *given)
         assert scale * found == pytest.approx(whole, rel=1e-9)
 
 
 def test_smallest_beta_where_any_will_do():
     w, xi, _ = instance(1, 21, 12, True)
-    assert smallest_beta(w[0], xi, networks.Perceptron(w[0]).output(xi)) == 0.0
+    assert smallest_beta(network(w[0]), xi, network(w[0]).output(xi)) == 0.0
     w, xi, sigma = with_fields(np.array([1.0, 0.5, -0.2]))
-    assert smallest_beta(w, xi, sigma) == 0.0
+    assert smallest_beta(network(w), xi, sigma) == 0.0
 
 
 def test_a_walk_too_long_is_said(monkeypatch):
     w, xi, sigma = with_fields(np.array([10.0, -0.1, -0.1, 1e-3, 1e-3]))
     monkeypatch.setattr(smoothing, "WALK", 3)
     with pytest.raises(NotConverged, match="within 3 steps") as caught:
-        smallest_beta(w, xi, sigma)
+        smallest_beta(network(w), xi, sigma)
     assert caught.value.state > 0.0
 
 
@@ -299,27 +316,25 @@ def test_refusals():
             (ValueError, "output_beta must be", {"output_beta": -1.0}),
             (ValueError, "gamma must be", {"gamma": math.inf}),
             (ValueError, "loss must be one of", {"loss": "hinge"}),
-            (ValueError, "tree must be one of", {"tree": "yes"}),
-            (ValueError, "xi must have 5 columns", {"tree": False}),
-            (ValueError, "weights must be finite, with 1 axis or 2", {"weights": w[None]}),
-            (ValueError, "weights must be finite", {"weights": w * np.nan}),
-            (ValueError, "zero throughout in any unit", {"weights": w * [[1], [0], [1]]}),
+            (ValueError, "xi must have 5 columns", {"solution": network(w, False)}),
+            (TypeError, "solution must be a Solution or a network", {"solution": w}),
+            (TypeError, "committee of sign units", {"solution": ParityMachine(3).network(w)}),
             (ValueError, "sigma must have one label", {"sigma": sigma[1:]}),
         ):
-            given = {"weights": w, "xi": xi, "sigma": sigma, "beta": 1.0} | options
+            given = {"solution": network(w), "xi": xi, "sigma": sigma, "beta": 1.0} | options
             with pytest.raises(error, match=match):
                 function(**given)
         if function is not smoothed_loss:
             with pytest.raises(ValueError, match="tangent must be one of"):
-                function(w, xi, sigma, beta=1.0, tangent="yes")
+                function(network(w), xi, sigma, beta=1.0, tangent="yes")
     with pytest.raises(ValueError, match="direction must be finite and of the weights' shape"):
-        hessian_product(w, w[0], xi, sigma, beta=1.0)
+        hessian_product(network(w), w[0], xi, sigma, beta=1.0)
     with pytest.raises(ValueError, match="tolerance must be"):
-        max_eigenvalue(w, xi, sigma, beta=1.0, tolerance=0.0)
+        max_eigenvalue(network(w), xi, sigma, beta=1.0, tolerance=0.0)
     with pytest.raises(ValueError, match="max_iterations must be"):
-        max_eigenvalue(w, xi, sigma, beta=1.0, max_iterations=0)
-    right = networks.TreeCommittee(w).output(xi)
+        max_eigenvalue(network(w), xi, sigma, beta=1.0, max_iterations=0)
+    right = network(w).output(xi)
     with pytest.raises(ValueError, match="tolerance must be"):
-        smallest_beta(w, xi, right, tolerance=-1.0)
+        smallest_beta(network(w), xi, right, tolerance=-1.0)
     with pytest.raises(ValueError, match="weights must make no error with sign units, 13 patt"):
-        smallest_beta(w, xi, -right)
+        smallest_beta(network(w), xi, -right)

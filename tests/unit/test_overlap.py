@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from wfmlib import networks, patterns
+from wfmlib import Committee, TreeCommittee, learning, networks, patterns
 from wfmlib.landscape.overlap import match_layers, match_units, overlap
 
 
@@ -30,9 +30,9 @@ def test_a_planted_permutation_is_found(binary):
     np.testing.assert_array_equal(permutation, order)
     assert np.all(signs == 1)
     assert overlap(w, other, match=True, signs=False) == pytest.approx(1.0, abs=1e-14)
-    xi, _ = patterns.random(40, 50, 1)
-    matched = networks.Committee(other[permutation])
-    np.testing.assert_array_equal(matched.output(xi), networks.Committee(w).output(xi))
+    xi, _ = patterns.random(40, 50, rng=1)
+    matched, net = (Committee(9).network(one) for one in (other[permutation], w))
+    np.testing.assert_array_equal(matched.output(xi), net.output(xi))
 
 
 @pytest.mark.parametrize("signs", [True, False])
@@ -119,6 +119,22 @@ def test_layers(binary, last):
     assert overlap(layers[0], again[0]) > overlap(layers[0], stranger[0])
     unturned = scrambled(layers, rng, signs=False)
     assert overlap(layers, unturned, match=True, signs=False) == pytest.approx(1.0, abs=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::wfmlib.learning.NoSolution")
+def test_solutions_and_networks_are_taken_for_their_weights():
+    xi, sigma = patterns.random(20, 27, rng=1)
+    a, b = (learning.least_action(TreeCommittee(3), xi, sigma, rng=rng) for rng in (1, 2))
+    assert overlap(a, b) == overlap(a.network, b.weights) == overlap(a.weights, b.weights)
+    assert overlap(a, b) < 1.0
+    for found, expected in zip(match_units(a, b), match_units(a.network, b.weights), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    a, b = (learning.binary_sgd(xi, sigma, units=(5, 3), epochs=2, rng=rng) for rng in (1, 2))
+    assert isinstance(a.network, networks.BinaryMLP)
+    for one, two in zip(match_layers(a, b), match_layers(a.network, b.weights), strict=True):
+        np.testing.assert_array_equal(one, two)
+    matched = overlap(a, b, match=True)
+    assert matched == overlap(a.weights, b.network, match=True) > overlap(a, b)
 
 
 def test_refusals():

@@ -6,9 +6,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wfmlib import networks, patterns
+from wfmlib import (
+    Committee,
+    ParityMachine,
+    Perceptron,
+    Spherical,
+    TreeCommittee,
+    learning,
+    networks,
+    patterns,
+)
 from wfmlib.landscape import robustness
 from wfmlib.landscape.robustness import error_profile, noise_robustness
+
+
+def network(w, tree=True):
+    """Return the perceptron or the committee of real weights."""
+    if w.ndim == 1:
+        return Perceptron(Spherical()).network(w)
+    return (TreeCommittee if tree else Committee)(len(w)).network(w)
 
 
 def binary(N, seed, units=None):
@@ -24,11 +40,11 @@ def chance_to_stay_right(sums, N, flips):
 def test_flips_of_a_binary_perceptron_are_hypergeometric():
     N, P = 51, 200
     w = binary(N, 1)
-    xi, _ = patterns.random(P, N, 2)
+    xi, _ = patterns.random(P, N, rng=2)
     sums = xi @ w
     sigma = np.sign(sums)
     noise = np.array([0.0, 0.02, 0.1, 0.3, 0.5, 1.0])
-    found = noise_robustness(w, xi, sigma, noise=noise, seed=3, perturbations=40)
+    found = noise_robustness(network(w), xi, sigma, noise=noise, rng=3, perturbations=40)
     counts = np.rint(noise * N)
     np.testing.assert_array_equal(found.disturbed, counts / N)
     chances = np.array([chance_to_stay_right(np.abs(sums), N, n) for n in counts])
@@ -47,8 +63,8 @@ def test_flips_of_a_binary_perceptron_are_hypergeometric():
 def test_pixels_against_enumeration():
     """Every choice of 2 of 6 entries, every pair of new values, with its probability."""
     w = np.array([[1.0, -0.3, 0.6], [0.2, 1.0, -0.5], [0.7, 0.4, 0.9]])[:, :2]
-    net = networks.TreeCommittee(w)
-    xi, _ = patterns.random(9, 6, 1)
+    net = network(w)
+    xi, _ = patterns.random(9, 6, rng=1)
     sigma = np.where(net.output(xi) == 0, 1, net.output(xi))
     given = np.array([0.9, -0.5, 0.0, 0.3, -1.0, 1.0])
     for bias in (None, given):
@@ -62,7 +78,7 @@ def test_pixels_against_enumeration():
                 weight = np.prod((1 + np.array(values) * means[list(pair)]) / 2)
                 right += weight / len(places) * (net.output(new) == sigma)
         found = noise_robustness(
-            net, xi, sigma, noise=1 / 3, seed=5, perturbations=4000, kind="pixels", bias=bias
+            net, xi, sigma, noise=1 / 3, rng=5, perturbations=4000, kind="pixels", bias=bias
         )
         deviation = np.sqrt(np.sum(right * (1 - right)) / 4000) / 9
         assert abs(found.accuracy[0] - right.mean()) < 3.5 * deviation
@@ -78,8 +94,8 @@ def test_exactly_so_many_entries_change():
             seen.append(xi.copy())
             return np.ones(len(xi))
 
-    xi, sigma = patterns.random(7, 30, 1)
-    found = noise_robustness(Watching(), xi, sigma, noise=[0.25, 0.1], seed=1, perturbations=300)
+    xi, sigma = patterns.random(7, 30, rng=1)
+    found = noise_robustness(Watching(), xi, sigma, noise=[0.25, 0.1], rng=1, perturbations=300)
     assert np.all(found.accuracy == np.mean(sigma == 1))
     rows = np.concatenate(seen).reshape(2, 300, 7, 30)
     changed = rows != xi
@@ -95,37 +111,43 @@ def test_exactly_so_many_entries_change():
 
 def test_small_batches_give_the_same(monkeypatch):
     w = binary(9, 1, 3)
-    xi, sigma = patterns.random(20, 27, 2)
-    options = {"noise": [0.1, 0.3], "seed": 4}
-    whole = noise_robustness(w, xi, sigma, **options)
+    xi, sigma = patterns.random(20, 27, rng=2)
+    options = {"noise": [0.1, 0.3], "rng": 4}
+    whole = noise_robustness(network(w), xi, sigma, **options)
     monkeypatch.setattr(robustness, "ENTRIES", 70)
-    assert whole.identical(noise_robustness(w, xi, sigma, **options))
+    assert whole.identical(noise_robustness(network(w), xi, sigma, **options))
 
 
-def test_weights_and_networks_are_the_same():
-    xi, sigma = patterns.random(20, 27, 2)
-    rng = np.random.default_rng(1)
-    for net, w, options in (
-        (networks.Perceptron, rng.standard_normal(27), {}),
-        (networks.TreeCommittee, rng.standard_normal((3, 9)), {}),
-        (networks.Committee, rng.standard_normal((3, 27)), {"tree": False}),
-    ):
+@pytest.mark.filterwarnings("ignore::wfmlib.learning.NoSolution")
+def test_solutions_and_networks_are_the_same():
+    xi, sigma = patterns.random(20, 27, rng=2)
+    solutions = [
+        learning.least_action(device, xi, sigma, rng=1, max_epochs=2)
+        for device in (Perceptron(Spherical()), TreeCommittee(3), Committee(3))
+    ]
+    solutions.append(learning.binary_sgd(xi, sigma, units=(5,), epochs=2, rng=1))
+    for found in solutions:
         for measure, place in ((noise_robustness, "noise"), (error_profile, "distances")):
-            one = measure(w, xi, sigma, **{place: [0.1, 0.2]}, seed=7, **options)
-            assert one.identical(measure(net(w), xi, sigma, **{place: [0.1, 0.2]}, seed=7))
-    net = networks.ParityMachine(rng.standard_normal((3, 9)))
+            one = measure(found, xi, sigma, **{place: [0.0, 0.2]}, rng=7)
+            assert one.identical(measure(found.network, xi, sigma, **{place: [0.0, 0.2]}, rng=7))
+        assert one.error_rate[0] == pytest.approx(found.errors / 20, rel=1e-14)
+
+
+def test_a_network_keeps_its_weights():
+    xi, sigma = patterns.random(20, 27, rng=2)
+    net = ParityMachine(3).network(np.random.default_rng(1).standard_normal((3, 9)))
     before = net.w.copy()
-    error_profile(net, xi, sigma, distances=0.1, seed=7)
+    error_profile(net, xi, sigma, distances=0.1, rng=7)
     np.testing.assert_array_equal(net.w, before)
 
 
 def test_error_profile_of_a_binary_perceptron():
     N, P = 51, 40
     w = binary(N, 1)
-    xi, _ = patterns.random(P, N, 2)
+    xi, _ = patterns.random(P, N, rng=2)
     sums = xi @ w
     distances = np.array([0.0, 0.05, 0.2, 1.0])
-    found = error_profile(w, xi, np.sign(sums), distances=distances, seed=3, samples=400)
+    found = error_profile(network(w), xi, np.sign(sums), distances=distances, rng=3, samples=400)
     counts = np.rint(distances * N)
     np.testing.assert_allclose(found.realised, counts / N)
     exact = [1 - chance_to_stay_right(np.abs(sums), N, n).mean() for n in counts]
@@ -140,11 +162,11 @@ def test_error_profile_on_the_sphere():
     """What a random direction adds to a field follows Student's distribution."""
     N, P = 41, 40
     w = np.random.default_rng(1).standard_normal(N)
-    xi, _ = patterns.random(P, N, 2)
-    stability = np.abs(networks.Perceptron(w).stabilities(xi, np.ones(P, dtype=int)))
-    sigma = networks.Perceptron(w).output(xi)
+    xi, _ = patterns.random(P, N, rng=2)
+    stability = np.abs(network(w).stabilities(xi, np.ones(P, dtype=int)))
+    sigma = network(w).output(xi)
     distances = np.array([0.0, 0.025, 0.15, 0.5, 1.0])
-    found = error_profile(5 * w, xi, sigma, distances=distances, seed=3, samples=400)
+    found = error_profile(network(5 * w), xi, sigma, distances=distances, rng=3, samples=400)
     np.testing.assert_array_equal(found.realised, distances)
     np.testing.assert_allclose(found.error_rate[[0, -1]], [0.0, 1.0])
     for i in (1, 2, 3):
@@ -182,10 +204,10 @@ def test_error_profile_layer_by_layer():
         def errors(self, xi, sigma):
             return np.count_nonzero(self.output(xi) != sigma)
 
-    xi, _ = patterns.random(30, 15, 1)
+    xi, _ = patterns.random(30, 15, rng=1)
     net = Deep([binary(15, 1, 7), binary(7, 2)])
     sigma = net.output(xi)
-    found = error_profile(net, xi, sigma, distances=[0.0, 0.2], seed=1)
+    found = error_profile(net, xi, sigma, distances=[0.0, 0.2], rng=1)
     assert found.error_rate[0] == 0.0
     assert 0.05 < found.error_rate[1] < 0.5
     # round(3) of 15 in 7 units, round(1.4) of 7 in one
@@ -195,9 +217,9 @@ def test_error_profile_layer_by_layer():
 
 def test_error_profile_of_a_network_with_labels():
     rng = np.random.default_rng(2)
-    xi, _ = patterns.random(300, 31, 1)
+    xi, _ = patterns.random(300, 31, rng=1)
     net = networks.BinaryMLP([binary(31, 1, 9), binary(9, 2, 5)])
-    options = {"distances": [0.0, 0.1, 0.3], "seed": 4}
+    options = {"distances": [0.0, 0.1, 0.3], "rng": 4}
     answers = net.output(xi)
     sigma = np.where(answers == -1, rng.integers(5, size=300), answers)
     found = error_profile(net, xi, sigma, **options)
@@ -250,31 +272,34 @@ def test_patterns_are_prepared_once():
             calls.append("errors")
             return np.count_nonzero(self.output(xi) != sigma)
 
-    xi, sigma = patterns.random(20, 9, 1)
-    found = error_profile(Watching(), xi, sigma, distances=[0.1, 0.3], seed=1, samples=3)
+    xi, sigma = patterns.random(20, 9, rng=1)
+    found = error_profile(Watching(), xi, sigma, distances=[0.1, 0.3], rng=1, samples=3)
     assert calls == ["prepared"] + 6 * ["errors"]
     assert found.identical(
-        error_profile(binary(9, 1), xi, sigma, distances=[0.1, 0.3], seed=1, samples=3)
+        error_profile(network(binary(9, 1)), xi, sigma, distances=[0.1, 0.3], rng=1, samples=3)
     )
 
 
 def test_seeds():
-    xi, sigma = patterns.random(20, 27, 2)
+    xi, sigma = patterns.random(20, 27, rng=2)
     w = binary(9, 1, 3)
     for measure, place in ((noise_robustness, "noise"), (error_profile, "distances")):
-        one, same, other = (measure(w, xi, sigma, **{place: 0.2}, seed=s) for s in (1, 1, 2))
+        one, same, other = (
+            measure(network(w), xi, sigma, **{place: 0.2}, rng=seed) for seed in (1, 1, 2)
+        )
         assert one.identical(same)
         assert not one.identical(other)
 
 
 def test_refusals():
-    xi, sigma = patterns.random(4, 6, 1)
+    xi, sigma = patterns.random(4, 6, rng=1)
     w = np.ones(6)
 
     class Silent:
         def output(self, xi):
             return np.ones(len(xi))
 
+    one_weight = network(np.full((6, 1), 0.5))
     two_outputs = networks.BinaryMLP([np.ones((3, 6)), np.ones((2, 3))])
     for error, match, options in (
         (ValueError, "noise must be numbers from 0 to 1", {"noise": 1.1}),
@@ -282,30 +307,46 @@ def test_refusals():
         (ValueError, "noise must be numbers from 0 to 1", {"noise": []}),
         (ValueError, "noise must be numbers from 0 to 1", {"noise": [[0.1]]}),
         (TypeError, "noise must", {"noise": "much"}),
-        (TypeError, "seed must be", {"seed": None}),
+        (TypeError, "rng must be", {"rng": "0"}),
         (ValueError, "perturbations must be >= 2", {"perturbations": 1}),
         (ValueError, "kind must be one of", {"kind": "blur"}),
         (ValueError, "bias is for kind='pixels' only", {"bias": np.zeros(6)}),
         (ValueError, "bias must be numbers", {"kind": "pixels", "bias": np.zeros(5)}),
         (ValueError, "bias must be numbers", {"kind": "pixels", "bias": np.full(6, 2.0)}),
-        (ValueError, "xi must have one column per weight", {"net": np.ones(5)}),
-        (ValueError, "net must have one output unit, got 2", {"net": two_outputs}),
-        (TypeError, "net must", {"net": "committee"}),
-        (ValueError, "tree must be one of", {"tree": 2.5}),
+        (ValueError, "xi must have one column per weight", {"solution": network(np.ones(5))}),
+        (ValueError, "solution must have one output unit, got 2", {"solution": two_outputs}),
+        (TypeError, "solution must be a Solution or a network", {"solution": "committee"}),
+        (TypeError, r"such as device.network\(w\)", {"solution": w}),
         (ValueError, "sigma must have one label", {"sigma": sigma[1:]}),
     ):
-        given = {"net": w, "xi": xi, "sigma": sigma, "noise": 0.1, "seed": 1} | options
+        given = {
+            "solution": network(w),
+            "xi": xi,
+            "sigma": sigma,
+            "noise": 0.1,
+            "rng": 1,
+        } | options
         with pytest.raises(error, match=match):
             noise_robustness(**given)
     for error, match, options in (
         (ValueError, "distances must be numbers from 0 to 1", {"distances": 1.5}),
-        (ValueError, "distances must be numbers from 0 to 1", {"net": w + 1.5, "distances": 1.1}),
+        (
+            ValueError,
+            "distances must be numbers from 0 to 1",
+            {"solution": network(w + 1.5), "distances": 1.1},
+        ),
         (ValueError, "samples must be >= 2", {"samples": 1}),
         (ValueError, "sigma must have one label", {"sigma": sigma[1:]}),
         (ValueError, "sigma must hold -1 and", {"sigma": 0 * sigma}),
-        (TypeError, "net must have weights w and errors", {"net": Silent()}),
-        (ValueError, "net must have two or more weights", {"net": np.full((6, 1), 0.5)}),
+        (TypeError, "solution must have weights w and errors", {"solution": Silent()}),
+        (ValueError, "solution must have two or more", {"solution": one_weight}),
     ):
-        given = {"net": w, "xi": xi, "sigma": sigma, "distances": 0.1, "seed": 1} | options
+        given = {
+            "solution": network(w),
+            "xi": xi,
+            "sigma": sigma,
+            "distances": 0.1,
+            "rng": 1,
+        } | options
         with pytest.raises(error, match=match):
             error_profile(**given)

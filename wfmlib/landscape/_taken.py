@@ -31,3 +31,10 @@ def sign_units(given, name="solution"):
     if not isinstance(net, (Perceptron, TreeCommittee)):  # Committee is one of the latter
         raise TypeError(f"{name} must be a perceptron or a committee of sign units, got {net!r}")
     return net.w, net.tree
+
+
+def weights(given):
+    """Return the weights of a `Solution` or of a network, and anything else as it is."""
+    if isinstance(given, Solution):
+        return given.weights
+    return given.w if hasattr(given, "output") else given

@@ -15,12 +15,11 @@ DENSE = 64  # up to so many weights the largest eigenvalue is found from the who
 
 
 def hessian(
-    weights,
+    solution,
     xi,
     sigma,
     *,
     beta,
-    tree=True,
     loss="square",
     output_beta=1.0,
     gamma=1.0,
@@ -32,7 +31,7 @@ def hessian(
 
     Parameters
     ----------
-    weights, xi, sigma, beta, tree, loss, output_beta, gamma
+    solution, xi, sigma, beta, loss, output_beta, gamma
         As for `smoothed_loss`.
     tangent : bool, optional
         Return the Hessian on the product of spheres ``|w_k| = 1`` instead [eq-tangent]. With
@@ -53,7 +52,7 @@ def hessian(
 
     Source: P1, Sec. V.
     """
-    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     matrix = _euclidean(surface)
     if _validate.choice("tangent", tangent, (True, False)):
         tangent_space.bend(matrix, surface)
@@ -68,12 +67,11 @@ def hessian(
 
 
 def hessian_spectrum(
-    weights,
+    solution,
     xi,
     sigma,
     *,
     beta,
-    tree=True,
     loss="square",
     output_beta=1.0,
     gamma=1.0,
@@ -83,7 +81,7 @@ def hessian_spectrum(
 
     Parameters
     ----------
-    weights, xi, sigma, beta, tree, loss, output_beta, gamma, tangent
+    solution, xi, sigma, beta, loss, output_beta, gamma, tangent
         As for `hessian`.
 
     Returns
@@ -97,17 +95,16 @@ def hessian_spectrum(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     return _spectrum(surface, _validate.choice("tangent", tangent, (True, False)))
 
 
 def max_eigenvalue(
-    weights,
+    solution,
     xi,
     sigma,
     *,
     beta,
-    tree=True,
     loss="square",
     output_beta=1.0,
     gamma=1.0,
@@ -122,7 +119,7 @@ def max_eigenvalue(
 
     Parameters
     ----------
-    weights, xi, sigma, beta, tree, loss, output_beta, gamma, tangent
+    solution, xi, sigma, beta, loss, output_beta, gamma, tangent
         As for `hessian`.
     tolerance : float, optional
         Error allowed, relative to the eigenvalue's size, positive.
@@ -140,14 +137,16 @@ def max_eigenvalue(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     tangent = _validate.choice("tangent", tangent, (True, False))
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_iterations = _validate.integer("max_iterations", max_iterations, 1)
     K, M = surface.w.shape
     size = K * (M - 1) if tangent else K * M
     if size == 0:
-        raise ValueError("weights must have two or more in a unit: a sphere of one has no tangent")
+        raise ValueError(
+            "solution must have two or more weights in a unit: a sphere of one has no tangent"
+        )
     if size <= DENSE:
         return float(_spectrum(surface, tangent)[-1])
     product = _product(surface)
@@ -175,13 +174,12 @@ def max_eigenvalue(
 
 
 def hessian_product(
-    weights,
+    solution,
     direction,
     xi,
     sigma,
     *,
     beta,
-    tree=True,
     loss="square",
     output_beta=1.0,
     gamma=1.0,
@@ -191,7 +189,7 @@ def hessian_product(
 
     Parameters
     ----------
-    weights, xi, sigma, beta, tree, loss, output_beta, gamma, tangent
+    solution, xi, sigma, beta, loss, output_beta, gamma, tangent
         As for `hessian`.
     direction : array_like
         Shape of the weights.
@@ -206,7 +204,7 @@ def hessian_product(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     direction = _validate.reals("direction", direction)
     if direction.shape != surface.shape or not np.all(np.isfinite(direction)):
         raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from wfmlib import _validate
+from wfmlib.landscape import _taken
 
 
 class Matching(NamedTuple):
@@ -32,12 +33,12 @@ def match_units(w1, w2, *, signs=True):
     The matched weights are ``signs[:, None] * w2[permutation]``. They make the same network only
     where the device has the symmetry: units may be exchanged in a fully connected layer, not in
     a tree. The sign of a unit is free if its activation is odd and the next layer's weights are
-    changed with it, as in `match_layers`; in `networks.Committee`, which has no such weights, it
-    is not: use ``signs=False``.
+    changed with it, as in `match_layers`; in a `Committee`, which has no such weights, it is
+    not: use ``signs=False``.
 
     Parameters
     ----------
-    w1, w2 : array_like
+    w1, w2 : array_like, Solution or network
         Weights, shape (K, N), no unit zero throughout.
     signs : bool, optional
         Whether a unit may change its sign.
@@ -56,7 +57,7 @@ def match_units(w1, w2, *, signs=True):
 
     Source: P3, SM IV.
     """
-    one, two = _scaled("w1", w1), _scaled("w2", w2)
+    one, two = _scaled("w1", _taken.weights(w1)), _scaled("w2", _taken.weights(w2))
     _same_shapes([one], [two])
     # Products of signs are exact: cosines that are equal stay so, on every processor.
     norms = np.linalg.norm(one, axis=1)[:, None] * np.linalg.norm(two, axis=1)
@@ -80,7 +81,7 @@ def match_layers(w1, w2, *, signs=True):
 
     Parameters
     ----------
-    w1, w2 : sequence of array_like
+    w1, w2 : sequence of array_like, Solution or network
         Weights of each layer, shape (units, units of the layer before); the last may be one unit
         of shape (units of the layer before,).
     signs : bool, optional
@@ -96,7 +97,7 @@ def match_layers(w1, w2, *, signs=True):
     TypeError, ValueError
         If an argument is of the wrong kind or shape; the message names it.
     """
-    one, two = _layers("w1", w1), _layers("w2", w2)
+    one, two = _layers("w1", _taken.weights(w1)), _layers("w2", _taken.weights(w2))
     _same_shapes(one, two)
     matched = [np.array(w) for w in two]
     for layer in range(len(matched) - 1):
@@ -111,7 +112,7 @@ def overlap(w1, w2, *, match=False, signs=True):
 
     Parameters
     ----------
-    w1, w2 : array_like or sequence of array_like
+    w1, w2 : array_like, sequence of array_like, Solution or network
         Weights, shape (N,) or (K, N) or (K, N/K); or a list of layers, as for `match_layers`.
     match : bool, optional
         Match the units first: those of the one matrix, or those of the hidden layers of a list.
@@ -132,6 +133,7 @@ def overlap(w1, w2, *, match=False, signs=True):
     """
     match = _validate.choice("match", match, (True, False))
     _validate.choice("signs", signs, (True, False))
+    w1, w2 = _taken.weights(w1), _taken.weights(w2)
     if _is_layers(w1) or _is_layers(w2):
         one, two = _layers("w1", w1), _layers("w2", w2)
         two = match_layers(one, two, signs=signs) if match else two

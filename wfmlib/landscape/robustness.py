@@ -9,7 +9,7 @@ import xarray
 from numba import njit
 
 from wfmlib import _validate
-from wfmlib.networks import Committee, Perceptron, TreeCommittee
+from wfmlib.landscape import _taken
 
 ENTRIES = (
     4_000_000  # of disturbed patterns at a time: some 40 MB with what a network makes of them
@@ -17,16 +17,15 @@ ENTRIES = (
 
 
 def noise_robustness(
-    net, xi, sigma, *, noise, seed, perturbations=50, kind="flips", bias=None, tree=True
+    solution, xi, sigma, *, noise, perturbations=50, kind="flips", bias=None, rng=None
 ):
     """Measure the accuracy on patterns of which a share of the entries is disturbed.
 
     Parameters
     ----------
-    net : object or array_like
-        A network of `wfmlib.networks` with one output unit, or anything with ``output(xi)`` that
-        answers each pattern with -1, +1 or 0; or weights: shape (N,) for a perceptron, (K, N/K)
-        for a tree committee, (K, N) for a fully connected one.
+    solution : Solution or network
+        With one output unit; a network is anything with ``output(xi)`` that answers each pattern
+        with -1, +1 or 0.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
@@ -35,8 +34,6 @@ def noise_robustness(
         Shares eta of the entries, from 0 to 1, a number or one row of them. Exactly
         ``round(eta N)`` entries (halves to even) are chosen at random, for each pattern and
         perturbation anew.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
-        Where the randomness comes from; a generator is advanced.
     perturbations : int, optional
         Per pattern and share, at least 2.
     kind : {"flips", "pixels"}, optional
@@ -44,9 +41,8 @@ def noise_robustness(
         the mean that this entry has over the patterns [eq-pixel-noise]; it may stay as it is.
     bias : array_like, optional
         For "pixels": the means, shape (N,), from -1 to 1, if not those of `xi`.
-    tree : bool, optional
-        For weights with two axes: whether the units see disjoint parts of the input. A network
-        knows.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Where the randomness comes from; a generator is advanced, None is fresh entropy.
 
     Returns
     -------
@@ -63,12 +59,12 @@ def noise_robustness(
     Source: P2, Fig. 3 (flips); P1, App. F (pixels).
     """
     xi, sigma = _validate.patterns(xi, sigma)
-    net = _network("net", net, tree)
+    net = _taken.network(solution)
     layers = getattr(net, "w", None)
     if isinstance(layers, (list, tuple)) and len(layers[-1]) > 1:  # its answers are class numbers
-        raise ValueError(f"net must have one output unit, got {len(layers[-1])}")
+        raise ValueError(f"solution must have one output unit, got {len(layers[-1])}")
     noise = _row("noise", noise, 1.0)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     perturbations = _validate.integer("perturbations", perturbations, 2)
     _validate.choice("kind", kind, ("flips", "pixels"))
     P, N = xi.shape
@@ -93,16 +89,16 @@ def noise_robustness(
     )
 
 
-def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
+def error_profile(solution, xi, sigma, *, distances, samples=20, rng=None):
     """Measure the training error of weights at a distance from given ones  [eq-error-profile].
 
     Parameters
     ----------
-    net : object or array_like
-        A network that holds its weights as `w` (an array, or a list of them, layer by layer; the
-        last axis of each belongs to one unit) and has ``errors(xi, sigma)``; or weights, as for
-        `noise_robustness`. Where it has ``prepared(xi)``, too, as `networks.BinaryMLP`, the
-        patterns that ``errors`` gets are what this made of them, once.
+    solution : Solution or network
+        A network holds its weights as `w` (an array, or a list of them, layer by layer; the last
+        axis of each belongs to one unit) and has ``errors(xi, sigma)``. Where it has
+        ``prepared(xi)``, too, as `networks.BinaryMLP`, the patterns that ``errors`` gets are what
+        this made of them, once.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
@@ -112,11 +108,9 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
         ``(1 - overlap) / 2``, a number from 0 to 1 or one row of them. Binary weights: exactly
         ``round(d M)`` weights (halves to even) of each unit are flipped, M their number in the
         unit. Real weights: a random direction for each unit, each keeping its norm.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator
-        Where the randomness comes from; a generator is advanced.
     samples : int, optional
         Weights drawn at each distance, at least 2.
-    tree : bool, optional
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         As for `noise_robustness`.
 
     Returns
@@ -139,16 +133,16 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
             f"sigma must have one label per pattern: xi has shape {xi.shape}, "
             f"sigma has shape {sigma.shape}"
         )
-    net = copy.copy(_network("net", net, tree))
+    net = copy.copy(_taken.network(solution))
     if not hasattr(net, "w") or not hasattr(net, "errors"):
-        raise TypeError(f"net must have weights w and errors(xi, sigma), got {net!r}")
+        raise TypeError(f"solution must have weights w and errors(xi, sigma), got {net!r}")
     layers = net.w if isinstance(net.w, (list, tuple)) else None
     start = [np.asarray(w) for w in (layers or [net.w])]
     binary = all(np.all(np.abs(w) == 1) for w in start)
     if not binary and any(w.shape[-1] < 2 for w in start):
-        raise ValueError("net must have two or more weights in a unit to move on a sphere")
+        raise ValueError("solution must have two or more weights in a unit to move on a sphere")
     distances = _row("distances", distances, 1.0)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     samples = _validate.integer("samples", samples, 2)
     seen = net.prepared(xi) if hasattr(net, "prepared") else xi
     wrong = np.empty((len(distances), samples))
@@ -172,17 +166,6 @@ def error_profile(net, xi, sigma, *, distances, seed, samples=20, tree=True):
         coords={"distance": ("distance", distances, {"long_name": "distance"})},
         attrs={"weights": "binary" if binary else "real", "samples": samples},
     )
-
-
-def _network(name, given, tree):
-    """Return a network: the one given, or one with the weights given."""
-    _validate.choice("tree", tree, (True, False))
-    if hasattr(given, "output"):
-        return given
-    weights = _validate.reals(name, given)
-    if weights.ndim == 1:
-        return Perceptron(weights)
-    return TreeCommittee(weights) if tree else Committee(weights)
 
 
 def _row(name, value, high):

@@ -1,6 +1,6 @@
 """The number of errors, smoothed: committees with tanh units, their loss and its slopes.
 
-One device stands behind all that is here and in `wfmlib.landscape.hessian`. The weights of each
+One surface stands behind all that is here and in `wfmlib.landscape.hessian`. The weights of each
 unit are taken with norm one, ``x_k = w_k . xi_k``, and every sign of the committee is replaced:
 
     stability   t = sigma K^(-1/2) sum_k tanh(beta x_k)
@@ -22,6 +22,7 @@ import numpy as np
 from scipy import special
 
 from wfmlib import _validate
+from wfmlib.landscape import _taken
 from wfmlib.solvers import NotConverged, Report
 
 LOSSES = ("square", "linear", "cross-entropy")
@@ -29,24 +30,20 @@ STEEPEST = 0.4477  # no slope of tanh(z) against log z is larger: max of z / cos
 WALK = 100_000
 
 
-def smoothed_loss(
-    weights, xi, sigma, *, beta, tree=True, loss="square", output_beta=1.0, gamma=1.0
-):
+def smoothed_loss(solution, xi, sigma, *, beta, loss="square", output_beta=1.0, gamma=1.0):
     """Return the smoothed number-of-errors loss  [eq-smoothed-loss].
 
     Parameters
     ----------
-    weights : array_like
-        Shape (K, N/K) for a tree committee, (K, N) for a fully connected one, (N,) for a
-        perceptron. Each unit is scaled to norm one first: the lengths given do not matter.
+    solution : Solution or network
+        Of a perceptron, or of a committee of sign units. Each unit is scaled to norm one first:
+        the lengths do not matter.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
     beta : float
         Sharpness of the hidden units ``tanh(beta x)``, positive; x is of order 1.
-    tree : bool, optional
-        Whether the units see disjoint parts of the input.
     loss : {"square", "linear", "cross-entropy"}, optional
         ``mean (sigma - o)^2`` with the output ``o = tanh(output_beta s)`` of
         ``s = K^(-1/2) sum_k tanh(beta x_k)``; the same with ``o = s``; or the cross-entropy of
@@ -73,17 +70,16 @@ def smoothed_loss(
     width have spectra alike. With `output_beta` equal to a large `beta` the eigenvalues of
     different solutions lie decades apart, set by the few patterns with the fewest votes.
     """
-    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     return float(surface.values().mean())
 
 
 def gradient(
-    weights,
+    solution,
     xi,
     sigma,
     *,
     beta,
-    tree=True,
     loss="square",
     output_beta=1.0,
     gamma=1.0,
@@ -93,7 +89,7 @@ def gradient(
 
     Parameters
     ----------
-    weights, xi, sigma, beta, tree, loss, output_beta, gamma
+    solution, xi, sigma, beta, loss, output_beta, gamma
         As for `smoothed_loss`.
     tangent : bool, optional
         Leave out the components along the weights of each unit: the gradient on the product of
@@ -109,14 +105,14 @@ def gradient(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    surface = Surface(weights, xi, sigma, beta, tree, loss, output_beta, gamma)
+    surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     found = surface.gradient()
     if _validate.choice("tangent", tangent, (True, False)):
         found = surface.projected(found)
     return found.reshape(surface.shape)
 
 
-def smallest_beta(weights, xi, sigma, *, tree=True, tolerance=1e-10):
+def smallest_beta(solution, xi, sigma, *, tolerance=1e-10):
     """Return the beta from which on tanh units make no error, however much larger it is.
 
     The set of sharpnesses at which ``sigma sum_k tanh(beta x_k) > 0`` for every pattern need not
@@ -126,8 +122,8 @@ def smallest_beta(weights, xi, sigma, *, tree=True, tolerance=1e-10):
 
     Parameters
     ----------
-    weights, xi, sigma, tree
-        As for `smoothed_loss`; the weights must make no error as a committee of sign units.
+    solution, xi, sigma
+        As for `smoothed_loss`; it must make no error.
     tolerance : float, optional
         Relative error, positive. The answer lies on the side where all patterns are right.
 
@@ -139,7 +135,7 @@ def smallest_beta(weights, xi, sigma, *, tree=True, tolerance=1e-10):
     Raises
     ------
     ValueError
-        If the weights are no solution, or an argument is out of range; the message names it.
+        If there are errors, or an argument is out of range; the message names it.
     TypeError
         If an argument is of the wrong kind.
     NotConverged
@@ -152,14 +148,14 @@ def smallest_beta(weights, xi, sigma, *, tree=True, tolerance=1e-10):
     ``t / (0.4477 K)``, and no crossing is stepped over. The walk ends where the steps vanish or
     where ``|tanh(z) - z| <= |z|^3 / 3`` shows that no error can follow further down.
     """
-    surface = Surface(weights, xi, sigma, 1.0, tree, "square", 1.0, 1.0)
+    surface = Surface(solution, xi, sigma, 1.0, "square", 1.0, 1.0)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     fields = surface.fields * surface.labels  # positive: a vote for the label
     K = len(fields)
     votes = np.sign(fields).sum(axis=0)
     wrong = np.count_nonzero((votes <= 0) | np.any(fields == 0, axis=0))
     if wrong:
-        raise ValueError(f"weights must make no error with sign units, {wrong} patterns are wrong")
+        raise ValueError(f"solution must make no error, {wrong} patterns are answered wrongly")
     sums, cubes = fields.sum(axis=0), (np.abs(fields) ** 3).sum(axis=0)
     # with all |z| above this, (K+1)/2 votes for outweigh (K-1)/2 against
     saturated = math.atanh((K - 1) / (K + 1)) if K > 1 else 1.0
@@ -177,7 +173,7 @@ def smallest_beta(weights, xi, sigma, *, tree=True, tolerance=1e-10):
 
 
 # ------------------------------------------------------------------------------------------------
-# The device
+# The surface
 # ------------------------------------------------------------------------------------------------
 
 
@@ -192,10 +188,12 @@ class Surface:
         Preactivations x, shape (K, P).
     """
 
-    def __init__(self, weights, xi, sigma, beta, tree, loss, output_beta, gamma):
-        given, xi, self.labels, self.tree = checked(weights, xi, sigma, tree)
+    def __init__(self, solution, xi, sigma, beta, loss, output_beta, gamma):
+        given, tree = _taken.sign_units(solution)
+        xi, self.labels = _patterns(given, tree, xi, sigma)
         self.shape = given.shape
-        w = np.atleast_2d(given)
+        self.tree = tree and given.ndim == 2
+        w = np.atleast_2d(given).astype(float)
         w = w / np.abs(w).max(axis=1, keepdims=True)
         self.w = w / np.linalg.norm(w, axis=1, keepdims=True)
         self.beta = _validate.real("beta", beta, 0.0, low_open=True)
@@ -276,24 +274,16 @@ class Rule:
         return gap**2, -2 * b * gap * bend, 2 * b**2 * bend * gap * (1 + 3 * np.tanh(b * t))
 
 
-def checked(weights, xi, sigma, tree):
-    """Return checked weights, patterns, labels, and whether the device is a tree."""
-    w = _validate.reals("weights", weights)
-    if w.ndim not in (1, 2) or w.size == 0 or not np.all(np.isfinite(w)):
-        raise ValueError(f"weights must be finite, with 1 axis or 2, got shape {w.shape}")
-    if not np.all(np.any(np.atleast_2d(w), axis=1)):
-        raise ValueError("weights must not be zero throughout in any unit")
+def _patterns(w, tree, xi, sigma):
+    """Return checked patterns and labels, as many inputs as there are for the weights."""
     xi, sigma = _validate.patterns(xi, sigma)
-    _validate.choice("tree", tree, (True, False))
-    tree = bool(tree) and w.ndim == 2
     inputs = w.size if tree else w.shape[-1]
     if xi.shape[1] != inputs:
-        wiring = "a tree" if tree else "a device"
         raise ValueError(
-            f"xi must have {inputs} columns for {wiring} with weights of shape {w.shape}, "
+            f"xi must have {inputs} columns for weights of shape {w.shape}, "
             f"xi has shape {xi.shape}"
         )
-    return w, xi, sigma, tree
+    return xi, sigma
 
 
 def _sech2(z):

@@ -42,6 +42,13 @@ def checked(device, weights, kinds=VOTING, activations=(Sign,)):
     return device
 
 
+def odd(device):
+    """Return the device if its units are odd in number: the votes of an even one could tie."""
+    if device.units % 2 == 0:
+        raise ValueError(f"device must have an odd number of units, got {device!r}")
+    return device
+
+
 def rows(device, N):
     """Return the shape (K, M) of the weights for N inputs, one row a unit, and one at least."""
     return (1, *device.shape(N))[-2:]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfmlib import _validate, portable
-from wfmlib.learning._devices import checked, rows
+from wfmlib.learning._devices import checked, odd, rows
 from wfmlib.learning.channel import exact, fast
 from wfmlib.models.devices import Device
 from wfmlib.models.weights import Spherical
@@ -85,13 +85,6 @@ def prepare(device, xi, sigma, batch):
         starts=np.arange(units) * (width if device.tree else 0),
         edges=np.append(np.arange(0, P, batch), P),
     )
-
-
-def odd(device):
-    """Return the device if its units are odd in number: the votes of an even one could tie."""
-    if device.units % 2 == 0:
-        raise ValueError(f"device must have an odd number of units, got {device!r}")
-    return device
 
 
 def uniform_weights(rng, shape):

@@ -35,14 +35,12 @@ class Annealing(Solution):
     energy: float
 
 
-@tells("more sweeps, a larger last beta, another seed, or fewer patterns")
+@tells("more sweeps, a larger last beta, another rng, or fewer patterns")
 def simulated_annealing(
+    device,
     xi,
     sigma,
     *,
-    units=1,
-    tree=True,
-    activation="sign",
     loss="cross-entropy",
     gamma=1.0,
     beta=(1.0, 50.0),
@@ -50,32 +48,28 @@ def simulated_annealing(
     sweeps=1000,
     steps=100,
     moves="auto",
-    weights=None,
+    start=None,
     stop_at_solution=True,
-    seed=0,
+    rng=None,
     progress=False,
 ):
     """Look for binary weights without errors by cooling [eq-metropolis].
 
     Proposals flip one weight. They are accepted with probability ``min(1, exp(-beta dE))``, where
     E is the loss summed over the patterns: the number of errors, or the cross-entropy
-    ``ln(1 + exp(-2 gamma x)) / (2 gamma)`` [eq-cross-entropy] of the stabilities x of the network
-    (`stabilities` of `networks`, of a perceptron or a committee). beta grows from step to step,
+    ``ln(1 + exp(-2 gamma x)) / (2 gamma)`` [eq-cross-entropy] of the stabilities x of the
+    device's network. beta grows from step to step,
     and is constant in the sweeps of each.
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or Committee
+        With binary weights, and sign units or an even number of rectified ones.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1; at most 130 000 patterns and 32 767 weights in
         a unit.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    units : int, optional
-        Number K of units; even for rectified ones.
-    tree : bool, optional
-        Whether the units see disjoint parts of the input.
-    activation : str, optional
-        "sign": perceptron or committee; "relu": `networks.ReluCommittee`.
     loss : str, optional
         "cross-entropy" or "errors".
     gamma : float, optional
@@ -92,12 +86,12 @@ def simulated_annealing(
         "metropolis", "waiting" [eq-waiting-time] or, by default, "auto": waiting in the steps
         after one that accepted less than one proposal in 500, where it is the faster. They are
         the same chain in law.
-    weights : array_like, optional
-        Binary weights to start from, shape (K, n) or, for one unit, (N,). By default random ones.
+    start : array_like, optional
+        Binary weights to start from, in the shape of those returned. By default random ones.
     stop_at_solution : bool, optional
         Stop at the first weights without errors, whatever their loss.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first weights and the moves.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first weights and the moves; fresh entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -118,13 +112,13 @@ def simulated_annealing(
     exponentials of the platform, and one in another last bit decides otherwise once in some 1e15
     proposals.
     """
-    model = Model(xi, sigma, units, tree, activation, loss, gamma)
+    model = Model(device, xi, sigma, loss, gamma)
     betas = schedule(beta, spacing, steps, sweeps)
     _validate.choice("moves", moves, ("auto", "metropolis", "waiting"))
     _validate.choice("stop_at_solution", stop_at_solution, (True, False))
     _validate.choice("progress", progress, (True, False))
-    rng = _validate.generator(seed)
-    state = model.state(_start(weights, model, rng)[None])
+    rng = _validate.generator(rng)
+    state = model.state(_first(start, model, rng)[None])
     pull = pulls(0.0, 1)
     history = {name: [] for name in ("beta", "energy", "errors", "accepted")}
     done, share = 0, 1.0
@@ -141,10 +135,11 @@ def simulated_annealing(
                 history[name].append(value)
             bar.set_postfix(errors=int(state.errors[0]))
             bar.update(int(count))
-    w = state.weights[0].copy()
-    errors = model.network(w).errors(model.xi, model.sigma)
+    w = model.taken(state.weights[0])
+    errors = device.network(w).errors(model.xi, model.sigma)
     return Annealing(
-        weights=w[0] if model.units == 1 else w,
+        device=device,
+        weights=w,
         errors=errors,
         converged=errors == 0,
         epochs=-(-done // w.size),
@@ -187,14 +182,12 @@ def move(moves, share, state, rng, sweeps, beta, pull, stop=False):
     return proposed, accepted / proposed
 
 
-def _start(weights, model, rng):
+def _first(start, model, rng):
     """Return weights to start from, shape (K, n)."""
-    if weights is None:
+    if start is None:
         return 2 * rng.integers(2, size=model.shape, dtype=np.int8) - 1
-    weights = _validate.array("weights", weights)
-    allowed = [model.shape] + [model.shape[1:]] * (model.units == 1)
-    if weights.shape not in allowed:
-        raise ValueError(
-            f"weights must have shape {' or '.join(map(str, allowed))}, got {weights.shape}"
-        )
-    return _validate.signs("weights", weights, weights.ndim).reshape(model.shape)
+    start = _validate.array("start", start)
+    shape = model.device.shape(model.xi.shape[1])
+    if start.shape != shape:
+        raise ValueError(f"start must have shape {shape}, got {start.shape}")
+    return _validate.signs("start", start, start.ndim).reshape(model.shape)

@@ -28,10 +28,13 @@ from collections import namedtuple
 
 import numpy as np
 
-from wfmlib import _validate, networks
-from wfmlib.networks.relu_committee import ReluCommittee
+from wfmlib import _validate
+from wfmlib.learning._devices import checked, rows
+from wfmlib.models.activations import Linear, ReLU, Sign
+from wfmlib.models.weights import Binary
 
 SIGN, RELU, PERCEPTRON = 0, 1, 2
+KINDS = {Sign: SIGN, ReLU: RELU, Linear: PERCEPTRON}  # by what a unit adds to the answer
 LEVELS = 2**13  # quanta in the largest step of the cross-entropy: two of them fit into int16
 MOST_PATTERNS = 130_000  # a sum of as many pairs of steps fits into int32
 MOST_WEIGHTS = 32_767  # of a unit: its preactivation fits into int16
@@ -81,37 +84,30 @@ Dense = namedtuple(
 
 
 class Model:
-    """An instance with its machine and its loss, checked.
+    """An instance with its device and its loss, checked.
 
     Parameters
     ----------
-    xi, sigma : array_like
-        Patterns (P, N) and labels (P,).
-    units, tree, activation, loss, gamma
+    device, xi, sigma, loss, gamma
         As for `simulated_annealing`.
     """
 
-    def __init__(self, xi, sigma, units, tree, activation, loss, gamma):
+    def __init__(self, device, xi, sigma, loss, gamma):
+        self.device = checked(device, (Binary,), activations=(Sign, ReLU))
         self.xi, self.sigma = _validate.patterns(xi, sigma)
         P, N = self.xi.shape
-        self.units = _validate.integer("units", units, 1)
-        self.tree = bool(_validate.choice("tree", tree, (True, False)))
-        _validate.choice("activation", activation, ("sign", "relu"))
+        self.tree = device.tree
         _validate.choice("loss", loss, ("errors", "cross-entropy"))
         self.gamma = _validate.real("gamma", gamma, 0.0, low_open=True)
-        if self.tree and N % self.units:
-            raise ValueError(
-                f"units must divide the number of columns of xi, got {self.units} and {N}"
-            )
-        if activation == "relu" and self.units % 2:
-            raise ValueError(f"units must be even with activation='relu', got {self.units}")
-        self.n = N // self.units if self.tree else N
+        self.kind = KINDS[type(device.activation)]
+        self.units, self.n = rows(device, N)
+        if self.kind == RELU and self.units % 2:
+            raise ValueError(f"device must have an even number of ReLU units, got {device!r}")
         if P > MOST_PATTERNS or self.n > MOST_WEIGHTS:
             raise ValueError(
                 f"xi must have at most {MOST_PATTERNS} rows, and {MOST_WEIGHTS} columns for each "
                 f"unit, got shape {self.xi.shape}"
             )
-        self.kind = RELU if activation == "relu" else SIGN if self.units > 1 else PERCEPTRON
         self.c = np.ones(self.units, dtype=np.int8)
         if self.kind == RELU:
             self.c[self.units // 2 :] = -1
@@ -126,13 +122,10 @@ class Model:
         """Shape (K, n) of the weights of one replica."""
         return self.units, self.n
 
-    def network(self, w):
-        """Return the network that has weights of shape (K, n)."""
-        if self.kind == PERCEPTRON:
-            return networks.Perceptron(w[0])
-        if self.kind == RELU:
-            return ReluCommittee(w, tree=self.tree)
-        return networks.TreeCommittee(w) if self.tree else networks.Committee(w)
+    def taken(self, weights):
+        """Return a copy of weights (..., K, n) as the device takes them."""
+        shape = self.device.shape(self.xi.shape[1])
+        return weights.reshape(*weights.shape[:-2], *shape).copy()
 
     def _gain(self):
         """Return what a unit contributes, shape (2, 2 n + 1): votes for and against the label."""

@@ -51,9 +51,15 @@ class BinarySGD(Solution):
     """What gradient descent with straight-through gradients found.
 
     `weights` is a list of int8 matrices, those at the end of the last epoch; `converged` says
-    whether they make no error. `history` holds one entry per epoch, of the binary network at its
-    end: `errors`, and `loss`, the mean cross-entropy of a pattern in nats.
+    whether they make no error. A deep network is no device: `device` is None. `history` holds one
+    entry per epoch, of the binary network at its end: `errors`, and `loss`, the mean cross-entropy
+    of a pattern in nats.
     """
+
+    @property
+    def network(self):
+        """The `networks.BinaryMLP` that has these weights."""
+        return BinaryMLP(self.weights)
 
     @property
     def fewest_errors(self):
@@ -61,7 +67,7 @@ class BinarySGD(Solution):
         return int(self.history["errors"].min())
 
 
-@tells("more epochs, a smaller eta, wider layers, another seed, or fewer patterns")
+@tells("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
 def binary_sgd(
     xi,
     sigma,
@@ -74,7 +80,7 @@ def binary_sgd(
     spread=None,
     batch=100,
     epochs=100,
-    seed=0,
+    rng=None,
     progress=False,
 ):
     """Train a deep network of sign units with binary weights, for a fixed number of epochs.
@@ -107,15 +113,15 @@ def binary_sgd(
         Patterns in a mini-batch; the last one of an epoch holds what is left.
     epochs : int, optional
         How often all patterns are gone through, whatever the errors.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first weights and the orders of the patterns.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first weights and the orders of the patterns; fresh entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
     Returns
     -------
     BinarySGD
-        The weights are as `networks.BinaryMLP` takes them.
+        Its `network` is a `networks.BinaryMLP`.
 
     Raises
     ------
@@ -140,7 +146,7 @@ def binary_sgd(
         spread = _validate.real("spread", spread, 0.0, 1.0, low_open=True)
     batch = min(_validate.integer("batch", batch, 1), len(xi))
     epochs = _validate.integer("epochs", epochs, 1)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     _validate.choice("progress", progress, (True, False))
 
     descent = Descent(sizes, gamma, spread, rng)
@@ -158,6 +164,7 @@ def binary_sgd(
     weights = [one.astype(np.int8) for one in descent.binary]
     errors = BinaryMLP(weights).errors(xi, sigma)
     return BinarySGD(
+        device=None,
         weights=weights,
         errors=errors,
         converged=errors == 0,

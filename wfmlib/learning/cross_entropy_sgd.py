@@ -22,11 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm.auto import tqdm
 
-from wfmlib import _validate, networks
+from wfmlib import _validate
+from wfmlib.learning._devices import checked, odd, rows
 from wfmlib.learning.belief_propagation import PATIENCE
 from wfmlib.learning.schedules import NAMED, Schedule
 from wfmlib.learning.soft_committee import LANES, descend, measure, normalise
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.weights import Spherical
 from wfmlib.solvers import NotConverged, Report
 
 
@@ -34,10 +36,10 @@ from wfmlib.solvers import NotConverged, Report
 class CrossEntropySGD(Solution):
     """What gradient descent found.
 
-    `weights` have ``|w_k| = 1`` for every unit k. `history` holds one entry per epoch: `loss` and
-    `errors` (of sign units) at its end, and the `gamma` and `beta` that it used. `converged` says
-    whether the schedule's `stop` was met; where that is a loss, see `errors` for whether the sign
-    units make any.
+    `history` holds one entry per epoch: `loss` and `errors` (of sign units) at its end, and the
+    `gamma` and `beta` that it used, which are for units of norm one. `converged` says whether the
+    schedule's `stop` was met; where that is a loss, see `errors` for whether the sign units make
+    any.
 
     Attributes
     ----------
@@ -48,9 +50,9 @@ class CrossEntropySGD(Solution):
     schedule: Schedule
 
 
-@tells("more max_epochs, a slower schedule, another seed, or fewer patterns")
+@tells("more max_epochs, a slower schedule, another rng, or fewer patterns")
 def cross_entropy_sgd(
-    xi, sigma, *, units, tree=True, schedule="fast", max_epochs=20_000, seed=0, progress=False
+    device, xi, sigma, *, schedule="fast", max_epochs=20_000, rng=None, progress=False
 ):
     """Train a committee of tanh units by gradient descent on the cross-entropy.
 
@@ -59,28 +61,26 @@ def cross_entropy_sgd(
 
     Parameters
     ----------
+    device : Perceptron, TreeCommittee or Committee
+        With weights on the sphere and an odd number K of sign units: those that the tanh units
+        become as they sharpen.
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    units : int
-        Number K of units. An odd number: the majority of an even one can tie.
-    tree : bool, optional
-        Whether unit k sees the inputs from ``k N / K`` up to ``(k + 1) N / K`` only; otherwise
-        all units see all inputs.
     schedule : {"fast", "slow"} or Schedule, optional
         The two are those of P1 for random patterns: `schedules.FAST` and `schedules.SLOW`.
     max_epochs : int, optional
         A run that is not done then ends with ``converged = False``.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first weights, uniform and then normalised, and the order of the patterns.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first weights, uniform and then normalised, and the order of the patterns; fresh
+        entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
     Returns
     -------
     CrossEntropySGD
-        Weights of shape (K, N / K), or (K, N) where `tree` is False.
 
     Raises
     ------
@@ -95,24 +95,18 @@ def cross_entropy_sgd(
     end with a pattern that is wrong and whose units have saturated: nothing moves them any more,
     the loss stays, and the run goes on to `max_epochs`.
     """
+    odd(checked(device, (Spherical,)))
     xi, sigma = _validate.patterns(xi, sigma)
-    units = _validate.integer("units", units, 1)
-    if units % 2 == 0:
-        raise ValueError(f"units must be odd, got {units}")
-    tree = bool(_validate.choice("tree", tree, (True, False)))
-    if tree and xi.shape[1] % units:
-        raise ValueError(
-            f"units must divide the number of columns of xi, got {units} and {xi.shape[1]}"
-        )
+    units, width = rows(device, xi.shape[1])
     if isinstance(schedule, str):
         schedule = NAMED[_validate.choice("schedule", schedule, tuple(NAMED))]
     if not isinstance(schedule, Schedule):
         raise TypeError(f"schedule must be 'fast', 'slow' or a Schedule, got {schedule!r}")
     max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     _validate.choice("progress", progress, (True, False))
 
-    descent = _Descent(xi * sigma[:, None], units if tree else 1, units, schedule, rng)
+    descent = _Descent(xi * sigma[:, None], units, width, schedule, rng)
     history = {"loss": [], "errors": [], "gamma": [], "beta": []}
     converged = False
     with tqdm(total=max_epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
@@ -127,11 +121,11 @@ def cross_entropy_sgd(
             converged = errors == 0 if schedule.stop == "errors" else loss <= schedule.stop
             bar.set_postfix(errors=errors, loss=f"{loss:.2g}", refresh=False)
             bar.update()
-    weights = descent.weights()
-    network = networks.TreeCommittee if tree else networks.Committee
+    weights = (math.sqrt(width) * descent.weights()).reshape(device.shape(xi.shape[1]))
     return CrossEntropySGD(
+        device=device,
         weights=weights,
-        errors=network(weights).errors(xi, sigma),
+        errors=device.network(weights).errors(xi, sigma),
         converged=bool(converged),
         epochs=len(history["loss"]),
         history={name: np.array(values) for name, values in history.items()},
@@ -142,12 +136,12 @@ def cross_entropy_sgd(
 class _Descent:
     """Weights, patterns times labels, and the sharpness as it stands."""
 
-    def __init__(self, xi, parts, units, schedule, rng):
-        P, N = xi.shape
-        self.width = N // parts
-        padded = -(-self.width // LANES) * LANES
-        self.xi = np.zeros((P, parts, padded), np.int8)
-        self.xi[:, :, : self.width] = xi.reshape(P, parts, self.width)
+    def __init__(self, xi, units, width, schedule, rng):
+        P, self.width = len(xi), width
+        padded = -(-width // LANES) * LANES
+        parts = xi.reshape(P, -1, width)  # one a unit, or one for all
+        self.xi = np.zeros((*parts.shape[:2], padded), np.int8)
+        self.xi[:, :, :width] = parts
         self.w = np.zeros((units, padded))
         self.w[:, : self.width] = rng.uniform(-1.0, 1.0, (units, self.width))
         normalise(self.w)
@@ -157,7 +151,7 @@ class _Descent:
         self.schedule, self.rng = schedule, rng
 
     def weights(self):
-        """Return the weights, shape (K, M)."""
+        """Return the weights, shape (K, M), of norm one in each unit."""
         return self.w[:, : self.width].copy()
 
     def epoch(self):

@@ -31,7 +31,7 @@ class ReplicatedAnnealing(Solution):
     Attributes
     ----------
     replicas : numpy.ndarray
-        Shape (y, K, n), or (y, N) for one unit, int8.
+        Shape (y,) and that of `weights`, int8.
     replica_errors : numpy.ndarray
         Shape (y,): the errors of each, counted by `wfmlib.networks`.
     overlap : float
@@ -43,14 +43,12 @@ class ReplicatedAnnealing(Solution):
     overlap: float
 
 
-@tells("more sweeps, a smaller overlap, another seed, or fewer patterns")
+@tells("more sweeps, a smaller overlap, another rng, or fewer patterns")
 def replicated_annealing(
+    device,
     xi,
     sigma,
     *,
-    units=1,
-    tree=True,
-    activation="sign",
     loss="errors",
     gamma=1.0,
     replicas=20,
@@ -64,7 +62,7 @@ def replicated_annealing(
     gain=0.5,
     moves="auto",
     stop_early=True,
-    seed=0,
+    rng=None,
     progress=False,
 ):
     """Look for binary weights among many solutions: replicas cooled while drawn together.
@@ -76,7 +74,7 @@ def replicated_annealing(
 
     Parameters
     ----------
-    xi, sigma, units, tree, activation, loss, gamma
+    device, xi, sigma, loss, gamma
         As for `simulated_annealing`.
     replicas : int, optional
         Their number y, at least 2.
@@ -100,8 +98,8 @@ def replicated_annealing(
         As for `simulated_annealing`.
     stop_early : bool, optional
         Stop after the first step beyond the ramp with what `converged` asks for.
-    seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        For the first weights, the moves and the ties of the reference.
+    rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first weights, the moves and the ties of the reference; fresh entropy where None.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -119,7 +117,7 @@ def replicated_annealing(
     P2, Fig. 3, and Baldassi et al., PNAS 113, E7655 (2016). Of the schedules the papers say only
     that they are slow; these are ours.
     """
-    model = Model(xi, sigma, units, tree, activation, loss, gamma)
+    model = Model(device, xi, sigma, loss, gamma)
     y = _validate.integer("replicas", replicas, 2)
     overlap = _validate.real("overlap", overlap, 0.0, 1.0, low_open=True, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
@@ -134,7 +132,7 @@ def replicated_annealing(
     _validate.choice("moves", moves, ("auto", "metropolis", "waiting"))
     _validate.choice("stop_early", stop_early, (True, False))
     _validate.choice("progress", progress, (True, False))
-    rng = _validate.generator(seed)
+    rng = _validate.generator(rng)
     start = 2 * rng.integers(2, size=(y, *model.shape), dtype=np.int8) - 1
     state = model.state(start)
     coupling = WEAKEST if growing else 1.0
@@ -177,17 +175,18 @@ def _result(model, state, overlap, tolerance, done, history, rng):
     """Count everything anew, and return it."""
     ties = 2 * rng.integers(2, size=model.shape, dtype=np.int8) - 1
     reference = np.where(state.total == 0, ties, np.sign(state.total)).astype(np.int8)
-    weights = state.weights.copy()
-    each = np.array([model.network(w).errors(model.xi, model.sigma) for w in weights])
+    reference, weights = model.taken(reference), model.taken(state.weights)
+    network = model.device.network
+    each = np.array([network(w).errors(model.xi, model.sigma) for w in weights])
     found = mean_overlap(weights.sum(axis=0, dtype=np.int64), len(weights))
-    single = model.units == 1
     return ReplicatedAnnealing(
-        weights=reference[0] if single else reference,
-        errors=model.network(reference).errors(model.xi, model.sigma),
+        device=model.device,
+        weights=reference,
+        errors=network(reference).errors(model.xi, model.sigma),
         converged=bool(not each.any() and abs(found - overlap) <= tolerance),
         epochs=done,
         history={name: np.array(values) for name, values in history.items()},
-        replicas=weights[:, 0] if single else weights,
+        replicas=weights,
         replica_errors=each,
         overlap=found,
     )
