@@ -336,5 +336,5 @@ def test_refusals():
     right = network(w).output(xi)
     with pytest.raises(ValueError, match="tolerance must be"):
         smallest_beta(network(w), xi, right, tolerance=-1.0)
-    with pytest.raises(ValueError, match="weights must make no error with sign units, 13 patt"):
+    with pytest.raises(ValueError, match="solution must make no error, 13 patterns"):
         smallest_beta(network(w), xi, -right)

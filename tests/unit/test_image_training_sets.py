@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from wfmlib import landscape, learning, networks
+from wfmlib import Committee, landscape, learning
 from wfmlib.experiments import image_training_sets as experiment
 from wfmlib.experiments.image_task import ALGORITHMS
 from wfmlib.learning.schedules import FAST_IMAGES, SLOW_IMAGES
@@ -51,23 +51,23 @@ def test_a_sample_is_what_it_says(algorithm):
     seed = experiment.EXPERIMENT.seed_sequence({}, 1)
     (xi, sigma), (unseen, labels), test = experiment.training_set(SETTINGS, "synthetic", 1)
     first = seed.spawn(2)[0]
-    options = {"units": 3, "tree": False, "max_epochs": 1000, "seed": first}
+    device, options = Committee(3), {"max_epochs": 1000, "rng": first}
     if algorithm == "LAL":
-        one = learning.least_action(xi, sigma, eta=1e-4, **options)
+        one = learning.least_action(device, xi, sigma, eta=1e-4, **options)
     elif algorithm == "eLAL":
         pull = {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3}
-        one = learning.entropic_least_action(xi, sigma, **pull, **options)
+        one = learning.entropic_least_action(device, xi, sigma, **pull, **options)
     else:
         schedules = learning.schedules
         schedule = schedules.SLOW_IMAGES if "slow" in algorithm else schedules.FAST_IMAGES
-        one = learning.cross_entropy_sgd(xi, sigma, schedule=schedule, **options)
+        one = learning.cross_entropy_sgd(device, xi, sigma, schedule=schedule, **options)
     assert (found["errors"][0], found["epochs"][0]) == (one.errors, one.epochs)
-    net = networks.Committee(one.weights)
+    net = one.network
     wrong = net.output(unseen) != labels
     for column, label in enumerate((-1, 1)):
         assert found["unseen_error"][0, column] == wrong[labels == label].mean()
     assert found["test_error"][0] == np.mean(net.output(test[0]) != test[1])
-    top = landscape.max_eigenvalue(one.weights, xi, sigma, beta=10.0, tree=False)
+    top = landscape.max_eigenvalue(one, xi, sigma, beta=10.0)
     assert found["largest"][0, 1] == pytest.approx(top)
     if algorithm == "ceSGD slow" and one.errors > 0:  # stopped after all its epochs
         assert found["around_run"] != 0
@@ -106,7 +106,7 @@ def test_volumes_are_those_around_the_first_run_that_solved(monkeypatch):
     found = []
 
     def solve(*args, **options):
-        one = learning.least_action(*args[1:3], units=args[3], seed=args[4], tree=False, eta=1e-4)
+        one = learning.least_action(*args[1:4], rng=args[4], eta=1e-4)
         found.append(one)
         return one if len(found) > 1 else dataclasses.replace(one, errors=1)
 
@@ -116,8 +116,8 @@ def test_volumes_are_those_around_the_first_run_that_solved(monkeypatch):
     assert seen["errors"].tolist() == [1, 0]
     assert seen["around_run"] == 1
     (xi, sigma), *_ = experiment.training_set(SETTINGS, "synthetic", 0)
-    messages = {"tree": False, "form": "expanded", "damping": 0.5, "tolerance": 1e-4}
+    messages = {"form": "expanded", "damping": 0.5, "tolerance": 1e-4}
     around = landscape.local_entropy(
-        found[1].weights, xi, sigma, couplings=(3.0, 30.0), max_sweeps=200, **messages
+        found[1], xi, sigma, couplings=(3.0, 30.0), max_sweeps=200, rng=0, **messages
     )
     np.testing.assert_array_equal(seen["around_excess"], around.excess)

@@ -3,29 +3,30 @@
 import numpy as np
 import pytest
 
-from wfmlib import patterns
-from wfmlib.experiments.replicated_annealing import histogram, network, noisy_errors
+from wfmlib import Binary, Committee, ReLU, Sign, TreeCommittee, patterns
+from wfmlib.experiments.replicated_annealing import histogram, noisy_errors
 from wfmlib.experiments.replicated_annealing_connected import EXPERIMENT
 
 
-@pytest.mark.parametrize("tree", [True, False], ids=["tree", "connected"])
-@pytest.mark.parametrize(("machine", "units"), [("sign", 5), ("relu", 4)])
-def test_noisy_errors_are_those_of_the_networks(machine, units, tree):
+@pytest.mark.parametrize("wired", [TreeCommittee, Committee])
+@pytest.mark.parametrize(("activation", "units"), [(Sign(), 5), (ReLU(), 4)])
+def test_noisy_errors_are_those_of_the_networks(activation, units, wired):
+    device = wired(units, activation, Binary())
     size, nets, noise = 7, 3, (0.0, 0.2, 0.5)
-    N = units * size if tree else size
+    N = units * size if device.tree else size
     rng = np.random.default_rng(1)
     weights = rng.choice([-1, 1], size=(nets, units, size)).astype(np.int8)
-    xi, sigma = patterns.random(20, N, 1)
+    xi, sigma = patterns.random(20, N, rng=1)
     settings = {"noise": noise, "perturbations": 2}
     drawn = np.random.default_rng(2)
-    found = noisy_errors(weights, xi, sigma, machine, tree, settings, np.random.default_rng(2))
+    found = noisy_errors(device, weights, xi, sigma, settings, np.random.default_rng(2))
     expected = np.zeros((len(noise), nets))
     for _ in range(2):
         rank = drawn.permuted(np.broadcast_to(np.arange(N, dtype=np.int16), xi.shape), axis=1)
         for i, share in enumerate(noise):
             noisy = np.where(rank < round(share * N), -xi, xi)
             assert np.all(np.sum(noisy != xi, axis=1) == round(share * N))
-            expected[i] += [network(w, machine, tree).errors(noisy, sigma) for w in weights]
+            expected[i] += [device.network(w).errors(noisy, sigma) for w in weights]
     assert np.array_equal(found, expected / 40)
     assert len(np.unique(found)) > 3
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from wfmlib import landscape, learning, patterns
+from wfmlib import TreeCommittee, landscape, learning, patterns
 from wfmlib.experiments import slow_growth, tree_minima
 from wfmlib.learning.schedules import SLOW
 
@@ -16,18 +16,18 @@ def test_a_sample_is_the_first_solution_on_the_patterns_of_tree_minima():
     found = TASK.compute()
     seed = tree_minima.EXPERIMENT.seed_sequence({"algorithm": "ceSGD slow"}, 1)
     patterns_seed, algorithm_seed = seed.spawn(2)
-    xi, sigma = patterns.random(50, 99, patterns_seed)
+    xi, sigma = patterns.random(50, 99, rng=patterns_seed)
     one = learning.cross_entropy_sgd(
-        xi, sigma, units=9, schedule=replace(SLOW, stop="errors"), seed=algorithm_seed
+        TreeCommittee(9), xi, sigma, schedule=replace(SLOW, stop="errors"), rng=algorithm_seed
     )
     assert one.errors == found["errors"] == 0
     assert found["epochs"] == one.epochs
     assert (found["end_beta"], found["end_gamma"]) == tuple(
         one.history[name][-1] for name in ("beta", "gamma")
     )
-    top = landscape.max_eigenvalue(one.weights, xi, sigma, beta=8.0)
+    top = landscape.max_eigenvalue(one, xi, sigma, beta=8.0)
     assert found["largest"][1] == pytest.approx(top)
-    around = landscape.local_entropy(one.weights, xi, sigma, couplings=(1.0, 10.0))
+    around = landscape.local_entropy(one, xi, sigma, couplings=(1.0, 10.0), rng=0)
     np.testing.assert_allclose(found["around_excess"], around.excess)
     assert np.all(found["around_excess"] < 1e-6)  # the tolerance of the messages
 

@@ -3,13 +3,27 @@
 Algorithms answer with weights drawn at random, so that nothing is computed but the measures.
 """
 
+import dataclasses
 from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from wfmlib import datasets, experiments, landscape, learning, networks, patterns
+from wfmlib import (
+    Binary,
+    Committee,
+    Perceptron,
+    ReLU,
+    Sign,
+    TreeCommittee,
+    datasets,
+    experiments,
+    landscape,
+    learning,
+    networks,
+    patterns,
+)
 from wfmlib.experiments import (
     annealing_losses,
     binary_networks,
@@ -78,8 +92,8 @@ def test_replicas_that_were_found(monkeypatch, machine, units, inside, wiring):
     )
     asked = []
 
-    def annealed(xi, sigma, **_):
-        asked.append((xi, sigma))
+    def annealed(device, xi, sigma, **_):
+        asked.append((device, xi, sigma))
         return found
 
     monkeypatch.setattr(replicated_annealing, "replicated_annealing", annealed)
@@ -88,17 +102,15 @@ def test_replicas_that_were_found(monkeypatch, machine, units, inside, wiring):
     settings = replicated_annealing.SETTINGS | sizes | coordinates | {"perturbations": 2}
     point = {"machine": machine, "wiring": wiring}
     kept = replicated_annealing.sample(settings, point, np.random.SeedSequence(1))
-    ((xi, sigma),) = asked
+    ((device, xi, sigma),) = asked
+    activation = Sign() if machine == "sign" else ReLU()
+    assert device == (TreeCommittee if tree else Committee)(units, activation, Binary())
     assert xi.shape == (round(0.4 * units * inside), units * inside if tree else inside)
     seeds = np.random.SeedSequence(1).spawn(3)
-    np.testing.assert_array_equal(xi, patterns.random(*xi.shape, seeds[0])[0])
+    np.testing.assert_array_equal(xi, patterns.random(*xi.shape, rng=seeds[0])[0])
     ended = ("solved", "overlap", "reference_errors", "worst_errors", "coupling", "sweeps")
     assert [kept[name] for name in ended] == [False, 0.5, 4, 6, 3.0, 11]
-    if machine == "relu":
-        nets = [networks.ReluCommittee(w, tree=tree) for w in (found.weights, *found.replicas)]
-    else:
-        kind = networks.TreeCommittee if tree else networks.Committee
-        nets = [kind(w) for w in (found.weights, *found.replicas)]
+    nets = [device.network(w) for w in (found.weights, *found.replicas)]
     first, *others = (net.stabilities(xi, sigma) for net in nets)
     assert kept["reference_stability"] == pytest.approx(np.mean(first))
     assert kept["replica_stability"] == pytest.approx(np.mean(others))
@@ -107,8 +119,8 @@ def test_replicas_that_were_found(monkeypatch, machine, units, inside, wiring):
         shares = np.bincount(nearest, minlength=9) / len(values)
         np.testing.assert_allclose(kept[f"{name}_stabilities"], shares)
     failures = noisy_errors(
-        np.array([found.weights, *found.replicas]),
-        xi, sigma, machine, tree, settings, np.random.default_rng(seeds[2]),
+        device, np.array([found.weights, *found.replicas]),
+        xi, sigma, settings, np.random.default_rng(seeds[2]),
     )  # fmt: skip
     np.testing.assert_allclose(kept["reference_failures"], failures[:, 0])
     np.testing.assert_allclose(kept["replica_failures"], failures[:, 1:].mean(axis=1))
@@ -124,10 +136,11 @@ def test_deep_networks_that_were_found(monkeypatch):
     monkeypatch.setattr(binary_networks, "images", lambda name: (train, test))
     found, given = [], []
 
-    def trained(xi, sigma, seed, **_):
-        given.append((xi, sigma, seed))
+    def trained(xi, sigma, rng, **_):
+        given.append((xi, sigma, rng))
         weights = [signs(5, 9), signs(3, 5), signs(1, 3)]
-        found.append(SimpleNamespace(weights=weights, errors=7 + len(found), fewest_errors=3))
+        history = {"errors": np.array([5, 3, 7])}
+        found.append(learning.BinarySGD(None, weights, 7 + len(found), False, 3, history))
         return found[-1]
 
     monkeypatch.setattr(binary_networks, "binary_sgd", trained)
@@ -148,7 +161,7 @@ def test_deep_networks_that_were_found(monkeypatch):
     assert kept["test_error"] == pytest.approx([net.errors(*test) / 40 for net in nets])
     rng = np.random.default_rng(again[3])
     measures = [
-        landscape.error_profile(net, xi, sigma, distances=[0.0, 0.2], seed=rng, samples=10)
+        landscape.error_profile(net, xi, sigma, distances=[0.0, 0.2], rng=rng, samples=10)
         for net in nets
     ]
     np.testing.assert_array_equal(kept["profile"], [one.error_rate for one in measures])
@@ -207,7 +220,7 @@ def test_a_teacher_labels_its_patterns():
     rng = np.random.default_rng(np.random.SeedSequence(2))
     hidden, last = rng.choice([-1, 1], (3, 9)), rng.choice([-1, 1], (1, 3))
     for (xi, sigma), size in zip(found, (6, 4), strict=True):
-        np.testing.assert_array_equal(xi, patterns.random(size, 9, rng)[0])
+        np.testing.assert_array_equal(xi, patterns.random(size, 9, rng=rng)[0])
         votes = np.sign(xi.astype(int) @ hidden.T) @ last.T
         np.testing.assert_array_equal(sigma, np.sign(votes[:, 0]))
 
@@ -250,11 +263,12 @@ QUICK = experiments.get("tree-minima").scale("quick").settings | {
 @pytest.mark.parametrize("algorithm", ["LAL", "fBP"])
 def test_what_is_measured_on_a_tree(monkeypatch, algorithm):
     """Weights twice as long as their directions: these are kept, and measured."""
-    right = patterns.random(50, 99, np.random.SeedSequence(7).spawn(2)[0])
-    solved = learning.cross_entropy_sgd(*right, units=9, schedule=FAST, seed=1)
+    right = patterns.random(50, 99, rng=np.random.SeedSequence(7).spawn(2)[0])
+    device = TreeCommittee(9)
+    solved = learning.cross_entropy_sgd(device, *right, schedule=FAST, rng=1)
     assert solved.errors == 0
     weights = solved.weights
-    found = SimpleNamespace(weights=2.0 * weights, errors=0, converged=False, epochs=6)
+    found = learning.Solution(device, 2.0 * weights, 0, False, 6, {})
     told = []
 
     def solve(*given, **_):
@@ -263,22 +277,23 @@ def test_what_is_measured_on_a_tree(monkeypatch, algorithm):
 
     monkeypatch.setattr(tree_minima, "solve", solve)
     kept = tree_minima.sample(QUICK, {"algorithm": algorithm}, np.random.SeedSequence(7))
-    ((name, xi, sigma, units, seed),) = told
+    ((name, asked, xi, sigma, seed),) = told
     drawn, learned = np.random.SeedSequence(7).spawn(2)
-    assert (name, units, seed.spawn_key) == (algorithm, 9, learned.spawn_key)
-    np.testing.assert_array_equal(xi, patterns.random(50, 99, drawn)[0])
+    assert (name, asked, seed.spawn_key) == (algorithm, device, learned.spawn_key)
+    np.testing.assert_array_equal(xi, patterns.random(50, 99, rng=drawn)[0])
     w = weights / np.sqrt(np.sum(weights**2, axis=1))[:, None]
     np.testing.assert_allclose(kept["weights"], w)
+    net = device.network(w)
     assert (kept["errors"], kept["converged"], kept["epochs"]) == (0, False, 6)
-    assert kept["smallest_beta"] == pytest.approx(landscape.smallest_beta(w, xi, sigma))
+    assert kept["smallest_beta"] == pytest.approx(landscape.smallest_beta(net, xi, sigma))
     for k, beta in enumerate(QUICK["beta"]):
-        spectrum = landscape.hessian_spectrum(w, xi, sigma, beta=beta)
+        spectrum = landscape.hessian_spectrum(net, xi, sigma, beta=beta)
         np.testing.assert_allclose(kept["spectrum"][k], spectrum, atol=1e-9)
         assert kept["largest"][k] == pytest.approx(max(spectrum))
         for suffix, options in (("tangent", {"tangent": True}), ("cross_entropy", CROSS)):
-            top = landscape.max_eigenvalue(w, xi, sigma, beta=beta, **options)
+            top = landscape.max_eigenvalue(net, xi, sigma, beta=beta, **options)
             assert kept[f"largest_{suffix}"][k] == pytest.approx(top)
-    around = landscape.local_entropy(w, xi, sigma, couplings=[1.0, 10.0])
+    around = landscape.local_entropy(net, xi, sigma, couplings=[1.0, 10.0], rng=0)
     for name in ("distance", "local_entropy", "excess", "converged"):
         np.testing.assert_allclose(kept[f"around_{name}"], around[name])
 
@@ -305,26 +320,26 @@ def test_nothing_is_measured_where_there_is_no_solution(monkeypatch):
 @pytest.mark.parametrize("errors", [0, 1])
 def test_what_replicas_found(monkeypatch, errors):
     weights = RNG.standard_normal((9, 11))
-    found = SimpleNamespace(weights=weights, errors=errors, converged=True, epochs=12)
+    found = learning.Solution(TreeCommittee(9), weights, errors, True, 12, {})
     told = []
 
-    def learned(xi, sigma, **options):
-        told.append((xi, sigma, options))
+    def learned(device, xi, sigma, **options):
+        told.append((device, xi, sigma, options))
         return found
 
     monkeypatch.setattr(learning, "entropic_least_action", learned)
     task = experiments.get("elal-replicas").as_task("quick", {"replicas": 10}, 2)
     kept = task.compute()
-    ((xi, sigma, options),) = told
-    assert (options["replicas"], options["units"]) == (10, 9)
+    ((device, xi, sigma, options),) = told
+    assert (options["replicas"], device) == (10, TreeCommittee(9))
     assert (kept["errors"], kept["collapsed"], kept["epochs"]) == (errors, True, 12)
     if errors:
         assert np.isnan(kept["largest"]).all()
         assert np.isnan(kept["excess"]).all()
         return
-    tops = [landscape.max_eigenvalue(weights, xi, sigma, beta=beta) for beta in (2.0, 10.0)]
+    tops = [landscape.max_eigenvalue(found, xi, sigma, beta=beta) for beta in (2.0, 10.0)]
     np.testing.assert_allclose(kept["largest"], tops)
-    around = landscape.local_entropy(weights, xi, sigma, couplings=(1.0, 10.0))
+    around = landscape.local_entropy(found, xi, sigma, couplings=(1.0, 10.0), rng=0)
     np.testing.assert_allclose(kept["distance"], around["distance"])
 
 
@@ -334,10 +349,10 @@ HISTORY = {"errors": np.array([2, 0]), "settled": np.array([True, False])}
 
 
 def test_stabilities_of_what_focusing_found(monkeypatch):
-    found = SimpleNamespace(weights=signs(201), errors=0, epochs=3, history=HISTORY)
+    found = learning.Solution(Perceptron(), signs(201), 0, True, 3, HISTORY)
     told = []
 
-    def focused(xi, sigma, **_):
+    def focused(_, xi, sigma, **options):
         told.append((xi, sigma))
         return found
 
@@ -350,10 +365,10 @@ def test_stabilities_of_what_focusing_found(monkeypatch):
     centres = np.arange(40) * 0.1 + 0.05
     inside = np.abs(stabilities[:, None] - centres) < 0.05
     np.testing.assert_allclose(kept["density"], inside.sum(axis=0) / (100 * 0.1))
-    around = landscape.local_entropy(found.weights, xi, sigma, couplings=(0.5, 1.0))
+    around = landscape.local_entropy(found, xi, sigma, couplings=(0.5, 1.0), rng=0)
     np.testing.assert_allclose(kept["local_entropy"], around["local_entropy"])
     assert (kept["errors"], kept["first"], kept["sweeps"], kept["unsettled"]) == (0, 1, 3, 1)
-    found.errors = 1
+    found = dataclasses.replace(found, errors=1)
     kept = task.compute()
     assert np.isnan(kept["density"]).all()
     assert np.isnan(kept["distance"]).all()
@@ -361,7 +376,8 @@ def test_stabilities_of_what_focusing_found(monkeypatch):
 
 def test_nothing_surrounds_what_is_no_solution(monkeypatch):
     """Weights with errors have no local entropy, though one could be computed."""
-    found = SimpleNamespace(weights=signs(9, 11) * 1.0, errors=2, epochs=3, history=HISTORY)
+    weights = signs(9, 11) * 1.0
+    found = learning.Solution(TreeCommittee(9), weights, 2, False, 3, HISTORY)
     monkeypatch.setattr(learning, "focusing_bp", lambda *_, **__: found)
     kept = experiments.get("fbp-local-entropy").as_task("quick", {"alpha": 1.0}, 0).compute()
     assert np.isnan(kept["local_entropy"]).all()
@@ -373,10 +389,13 @@ def test_two_limits_on_the_sweeps(monkeypatch):
     """The overlap of the two solutions, and what each of them was found with."""
     steps = 10
     runs = [
-        SimpleNamespace(
-            weights=signs(101),
-            errors=k,
-            history={
+        learning.Solution(
+            Perceptron(),
+            signs(101),
+            k,
+            True,
+            steps,
+            {
                 "errors": np.arange(steps) + k,
                 "sweeps": np.arange(steps) * (k + 1),
                 "settled": np.arange(steps) > k,
@@ -408,7 +427,8 @@ def test_two_limits_on_the_sweeps(monkeypatch):
 def test_errors_of_each_class():
     w = signs(3, 15).astype(float)
     xi, sigma = signs(50, 15), np.where(np.arange(50) < 20, -1, 1)
-    kept = image_minima._tested(w, xi, sigma)
+    found = learning.Solution(Committee(3), w, 0, True, 1, {})
+    kept = image_minima._tested(found, xi, sigma)
     right = np.sign(np.sign(xi @ w.T).sum(axis=1)) == sigma
     assert kept["test_error"] == pytest.approx(1 - right.mean())
     assert kept["dress_error"] == pytest.approx(1 - right[:20].mean())
@@ -422,14 +442,14 @@ def test_focusing_on_pictures(monkeypatch):
         "residual": np.arange(30) / 7,
         "settled": np.ones(30, bool),
     }
-    found = SimpleNamespace(weights=signs(3, 100) * 1.0, errors=2, epochs=5, history=history)
+    found = learning.Solution(Committee(3), signs(3, 100) * 1.0, 2, False, 5, history)
     monkeypatch.setattr(learning, "focusing_bp", lambda *_, **__: found)
     point = {"data": "original", "damping": 0.5}
     kept = experiments.get("image-focusing").as_task("quick", point, 0).compute()
     np.testing.assert_array_equal(kept["step_errors"], np.arange(30.0))
     np.testing.assert_array_equal(kept["step_residual"], np.arange(30) / 7)
     *_, xi, sigma = image_task.task(image_task.QUICK, "original", None)
-    wrong = networks.Committee(found.weights).errors(xi, sigma)
+    wrong = found.network.errors(xi, sigma)
     assert kept["test_error"] == wrong / len(sigma)
     assert (kept["errors"], kept["sweeps"], kept["unsettled"]) == (2, 5, 0)
 
@@ -471,6 +491,6 @@ def test_synthetic_training_and_test_patterns():
     bits, kept = datasets.binarise(grey, low=0.0, high=1.0)
     np.testing.assert_array_equal(test, bits[1::2])
     np.testing.assert_array_equal(labels, classes[kept][1::2])
-    drawn = datasets.draw(bits[::2], classes[kept][::2], 60, seed=0, balanced=True)
+    drawn = datasets.draw(bits[::2], classes[kept][::2], 60, rng=0, balanced=True)
     np.testing.assert_array_equal(xi, drawn[0])
     np.testing.assert_array_equal(sigma, drawn[1])

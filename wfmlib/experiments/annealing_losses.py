@@ -19,6 +19,7 @@ from wfmlib import patterns
 from wfmlib.experiments.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.annealing import simulated_annealing
 from wfmlib.learning.replicated_annealing import replicated_annealing
+from wfmlib.models import Perceptron
 
 SETTINGS = {
     "gamma": 1.0,
@@ -38,10 +39,12 @@ LOSSES = ("errors", "cross-entropy", "replicated")
 def sample(settings, point, seed):
     """Return how one run ended."""
     patterns_seed, moves_seed = seed.spawn(2)
-    xi, sigma = patterns.random(round(point["alpha"] * point["N"]), point["N"], patterns_seed)
+    N, device = point["N"], Perceptron()
+    xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     common = {name: settings[name] for name in ("beta", "sweeps", "steps", "gamma")}
     if point["loss"] == "replicated":
         found = replicated_annealing(
+            device,
             xi,
             sigma,
             replicas=settings["replicas"],
@@ -49,13 +52,15 @@ def sample(settings, point, seed):
             tolerance=settings["tolerance"],
             ramp=settings["ramp"],
             gain=settings["gain"],
-            seed=moves_seed,
+            rng=moves_seed,
             **(common | {"beta": settings["replicated_beta"]}),
         )
         errors = [found.errors, *found.replica_errors]
         proposals = settings["replicas"] * found.epochs
     else:
-        found = simulated_annealing(xi, sigma, loss=point["loss"], seed=moves_seed, **common)
+        found = simulated_annealing(
+            device, xi, sigma, loss=point["loss"], rng=moves_seed, **common
+        )
         errors = [found.errors]
         proposals = found.epochs
     return {

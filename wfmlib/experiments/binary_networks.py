@@ -61,14 +61,14 @@ def sample(settings, point, seed):
     seeds = training_seed.spawn(len(settings["solution"]))
     found = [_train(settings, name, xi, sigma, one) for one in seeds]
     rng = np.random.default_rng(profile_seed)
-    profiles = [_profile(settings, one.weights, xi, sigma, rng) for one in found]
+    profiles = [_profile(settings, one, xi, sigma, rng) for one in found]
     return {
         "errors": np.array([one.errors for one in found]),
         "fewest": np.array([one.fewest_errors for one in found]),
-        "test_error": np.array([_share(one.weights, *test) for one in found]),
+        "test_error": np.array([_share(one, *test) for one in found]),
         "profile": np.array([one["error_rate"].values for one in profiles]),
         "realised": profiles[0]["realised"].values,
-        **_overlaps([one.weights for one in found]),
+        **_overlaps(found),
         "overlap_random": _overlap_random(found[0].weights, random_seed),
     }
 
@@ -83,13 +83,13 @@ def _train(settings, name, xi, sigma, seed):
         gamma=settings["gamma"][name],
         batch=settings["batch"],
         epochs=settings["epochs"],
-        seed=seed,
+        rng=seed,
     )
 
 
-def _share(weights, xi, sigma):
+def _share(solution, xi, sigma):
     """Return the share of wrong answers."""
-    return BinaryMLP(weights).errors(xi, sigma) / len(xi)
+    return solution.network.errors(xi, sigma) / len(xi)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -97,16 +97,16 @@ def _share(weights, xi, sigma):
 # ------------------------------------------------------------------------------------------------
 
 
-def _overlaps(networks):
+def _overlaps(solutions):
     """Return mean overlaps of all pairs: as they are, matched, and matched layer by layer."""
     plain, matched, layers = [], [], []
-    for one, two in combinations(networks, 2):
+    for one, two in combinations(solutions, 2):
         fitted = landscape.match_layers(one, two)
         plain.append(landscape.overlap(one, two))
         matched.append(landscape.overlap(one, fitted))
-        layers.append([landscape.overlap(a, b) for a, b in zip(one, fitted, strict=True)])
+        layers.append([landscape.overlap(a, b) for a, b in zip(one.weights, fitted, strict=True)])
     by_layer = np.full(LAYERS, np.nan)
-    by_layer[: len(networks[0])] = np.mean(layers, axis=0)
+    by_layer[: len(solutions[0].weights)] = np.mean(layers, axis=0)
     return {
         "overlap": float(np.mean(plain)),
         "overlap_matched": float(np.mean(matched)),
@@ -121,14 +121,14 @@ def _overlap_random(like, seed):
     return landscape.overlap(one, two, match=True)
 
 
-def _profile(settings, weights, xi, sigma, rng):
-    """Return the error profile around a network."""
+def _profile(settings, solution, xi, sigma, rng):
+    """Return the error profile around a solution."""
     return landscape.error_profile(
-        BinaryMLP(weights),
+        solution,
         xi,
         sigma,
         distances=settings["distance"],
-        seed=rng,
+        rng=rng,
         samples=settings["perturbations"],
     )
 
@@ -177,7 +177,7 @@ def _teacher(settings, seed):
     teacher = BinaryMLP([rng.choice([-1, 1], shape) for shape in ((units, N), (1, units))])
     sets = []
     for P in (settings["train"], settings["test"]):
-        xi, _ = patterns.random(P, N, rng)
+        xi, _ = patterns.random(P, N, rng=rng)
         sets.append((xi, teacher.output(xi)))
     return sets
 

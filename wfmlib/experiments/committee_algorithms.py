@@ -8,7 +8,6 @@ from wfmlib import learning
 from wfmlib.experiments.experiment import Agreement
 from wfmlib.learning.schedules import FAST, SLOW, Schedule
 from wfmlib.solvers import NotConverged
-from wfmlib.theory import Spherical
 
 ALGORITHMS = ("fBP", "eLAL", "ceSGD slow", "ceSGD fast", "LAL")  # from wide to narrow, says P1
 
@@ -38,14 +37,14 @@ AGREEMENT = Agreement(
 )
 
 
-def solve(algorithm, xi, sigma, units, seed, *, tree=True, **recipe):
+def solve(algorithm, device, xi, sigma, rng, **recipe):
     """Run one of the algorithms.
 
     Parameters
     ----------
     algorithm : str
         One of `ALGORITHMS`.
-    xi, sigma, units, seed, tree
+    device, xi, sigma, rng
         As for the functions of `learning`.
     **recipe
         What else the function of `learning` is told; a schedule also as a dict of its values.
@@ -57,14 +56,14 @@ def solve(algorithm, xi, sigma, units, seed, *, tree=True, **recipe):
     """
     if isinstance(recipe.get("schedule"), dict):
         recipe["schedule"] = Schedule(**recipe["schedule"])
-    options = {"units": units, "tree": tree, "seed": seed} | recipe
+    learns = {
+        "fBP": learning.focusing_bp,
+        "LAL": learning.least_action,
+        "eLAL": learning.entropic_least_action,
+        "ceSGD slow": learning.cross_entropy_sgd,
+        "ceSGD fast": learning.cross_entropy_sgd,
+    }
     try:
-        if algorithm == "fBP":
-            return learning.focusing_bp(xi, sigma, weights=Spherical(), **options)
-        if algorithm == "LAL":
-            return learning.least_action(xi, sigma, **options)
-        if algorithm == "eLAL":
-            return learning.entropic_least_action(xi, sigma, **options)
-        return learning.cross_entropy_sgd(xi, sigma, **options)
+        return learns[algorithm](device, xi, sigma, rng=rng, **recipe)
     except NotConverged:
         return None

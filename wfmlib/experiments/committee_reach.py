@@ -11,6 +11,7 @@ from __future__ import annotations
 from wfmlib import patterns
 from wfmlib.experiments.committee_algorithms import AGREEMENT, ALGORITHMS, RECIPES, solve
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.models import TreeCommittee
 
 # Where they give up. The first is some hundred times, eLAL's three times, what load 1 takes; the
 # slow schedule has by then sharpened its units until nothing moves.
@@ -44,9 +45,9 @@ def sample(settings, point, seed):
     """Return how one run ended."""
     patterns_seed, algorithm_seed = seed.spawn(2)
     N, algorithm = settings["N"], point["algorithm"]
-    xi, sigma = patterns.random(round(point["alpha"] * N), N, patterns_seed)
+    xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     name, recipe = algorithm.partition(",")[0], settings["recipes"][algorithm]
-    found = solve(name, xi, sigma, settings["units"], algorithm_seed, **recipe)
+    found = solve(name, TreeCommittee(settings["units"]), xi, sigma, algorithm_seed, **recipe)
     if found is None:
         return {"solved": False, "errors": -1, "fewest": -1, "epochs": -1}
     fewest = min(int(min(found.history["errors"])), found.errors)

@@ -12,6 +12,7 @@ from wfmlib.experiments.committee_algorithms import AGREEMENT, RECIPES
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, curve, no_curve
 from wfmlib.experiments.tree_minima import BETAS, COUPLINGS, SEED, TASK
+from wfmlib.models import TreeCommittee
 
 RECIPE = {name: value for name, value in RECIPES["eLAL"].items() if name != "replicas"}
 SETTINGS = TASK | {"recipe": RECIPE | {"max_epochs": 10_000}}
@@ -26,23 +27,21 @@ VARIABLES = {
 def sample(settings, point, seed):
     """Return what a number of replicas found on one set of patterns, and what surrounds it."""
     patterns_seed, algorithm_seed = seed.spawn(2)
-    xi, sigma = patterns.random(settings["P"], settings["N"], patterns_seed)
+    xi, sigma = patterns.random(settings["P"], settings["N"], rng=patterns_seed)
     found = learning.entropic_least_action(
+        TreeCommittee(settings["units"]),
         xi,
         sigma,
-        units=settings["units"],
         replicas=point["replicas"],
-        seed=algorithm_seed,
+        rng=algorithm_seed,
         **settings["recipe"],
     )
     ended = {"errors": found.errors, "collapsed": found.converged, "epochs": found.epochs}
     if found.errors > 0:
         missing = np.full(len(settings["beta"]), np.nan)
         return ended | {"largest": missing} | no_curve(settings)
-    largest = [
-        landscape.max_eigenvalue(found.weights, xi, sigma, beta=beta) for beta in settings["beta"]
-    ]
-    return ended | {"largest": np.array(largest)} | curve(settings, found.weights, xi, sigma)
+    largest = [landscape.max_eigenvalue(found, xi, sigma, beta=beta) for beta in settings["beta"]]
+    return ended | {"largest": np.array(largest)} | curve(settings, found, xi, sigma)
 
 
 EXPERIMENT = Experiment(

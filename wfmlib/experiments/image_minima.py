@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import landscape, networks
+from wfmlib import landscape
 from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.image_task import ALGORITHMS, DATA, QUICK, SEED, SETTINGS, ended, solve
@@ -30,35 +30,31 @@ def sample(settings, point, seed):
     (xi, sigma, *test), found, noise_seed = solve(settings, point, seed)
     if found is None:
         return ended(found) | _nothing(settings)
-    w = found.weights
     noisy = landscape.noise_robustness(
-        w,
+        found,
         xi,
         sigma,
         noise=settings["noise"],
-        seed=noise_seed,
         perturbations=settings["perturbations"],
         kind="pixels",
-        tree=False,
+        rng=noise_seed,
     )
     solved = found.errors == 0
     return (
         ended(found)
-        | _tested(w, *test)
+        | _tested(found, *test)
         | {
-            "smallest_beta": landscape.smallest_beta(w, xi, sigma, tree=False)
-            if solved
-            else np.nan,
-            "largest": _largest(w, xi, sigma, settings["beta"]),
-            "largest_tangent": _largest(w, xi, sigma, settings["beta"], tangent=True),
+            "smallest_beta": landscape.smallest_beta(found, xi, sigma) if solved else np.nan,
+            "largest": _largest(found, xi, sigma, settings["beta"]),
+            "largest_tangent": _largest(found, xi, sigma, settings["beta"], tangent=True),
             "accuracy": noisy["accuracy"].values,
         }
     )
 
 
-def _tested(w, xi, sigma):
+def _tested(found, xi, sigma):
     """Return the shares of wrong answers: of all, and of each class."""
-    wrong = networks.Committee(w).output(xi) != sigma
+    wrong = found.network.output(xi) != sigma
     return {
         "test_error": wrong.mean(),
         "dress_error": wrong[sigma == -1].mean(),
@@ -66,12 +62,9 @@ def _tested(w, xi, sigma):
     }
 
 
-def _largest(w, xi, sigma, betas, **options):
+def _largest(found, xi, sigma, betas, **options):
     return np.array(
-        [
-            landscape.max_eigenvalue(w, xi, sigma, beta=beta, tree=False, **options)
-            for beta in betas
-        ]
+        [landscape.max_eigenvalue(found, xi, sigma, beta=beta, **options) for beta in betas]
     )
 
 

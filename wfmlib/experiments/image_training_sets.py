@@ -15,13 +15,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from wfmlib import datasets, landscape, networks
+from wfmlib import datasets, landscape
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES
 from wfmlib.experiments import committee_algorithms
 from wfmlib.experiments.committee_algorithms import AGREEMENT
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE
 from wfmlib.experiments.image_task import ALGORITHMS, RECIPES, around, synthetic
+from wfmlib.models import Committee
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers on the training patterns", ("run",), "int32"),
@@ -72,11 +73,10 @@ def sample(settings, point, seed):
 def _solve(settings, algorithm, xi, sigma, seed):
     return committee_algorithms.solve(
         algorithm,
+        Committee(settings["units"]),
         xi,
         sigma,
-        settings["units"],
         seed,
-        tree=False,
         max_epochs=settings["max_epochs"],
         **settings["recipes"][algorithm],
     )
@@ -93,7 +93,7 @@ def _measured(settings, found, train, unseen, test):
             "unseen_error": np.full(2, np.nan),
             "largest": np.full(len(settings["beta"]), np.nan),
         }
-    net = networks.Committee(found.weights)
+    net = found.network
     wrong = net.output(unseen[0]) != unseen[1]
     return {
         "errors": found.errors,
@@ -102,10 +102,7 @@ def _measured(settings, found, train, unseen, test):
         "test_error": net.errors(*test) / len(test[1]),
         "unseen_error": np.array([wrong[unseen[1] == label].mean() for label in (-1, 1)]),
         "largest": np.array(
-            [
-                landscape.max_eigenvalue(found.weights, *train, beta=beta, tree=False)
-                for beta in settings["beta"]
-            ]
+            [landscape.max_eigenvalue(found, *train, beta=beta) for beta in settings["beta"]]
         ),
     }
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import networks, patterns
+from wfmlib import patterns
 from wfmlib.experiments.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.replicated_annealing import replicated_annealing
+from wfmlib.models import Binary, Committee, ReLU, Sign, TreeCommittee
 
 SETTINGS = {
     "units": {"sign": 33, "relu": 32},
@@ -25,6 +26,7 @@ SETTINGS = {
     "gain": 0.5,
     "perturbations": 50,
 }
+ACTIVATIONS = {"sign": Sign(), "relu": ReLU()}
 COORDINATES = {
     "stability": tuple(np.round(np.arange(-1.975, 6.0, 0.05), 3).tolist()),
     "noise": tuple(np.round(np.arange(0.0, 0.51, 0.025), 3).tolist()),
@@ -38,13 +40,13 @@ def sample(settings, point, seed):
     units = settings["units"][machine]
     inside = settings["inputs"][machine] if "inputs" in settings else units  # of a unit
     N = units * inside if tree else inside
-    xi, sigma = patterns.random(round(settings["alpha"] * units * inside), N, patterns_seed)
+    xi, sigma = patterns.random(round(settings["alpha"] * units * inside), N, rng=patterns_seed)
+    wired = TreeCommittee if tree else Committee
+    device = wired(units, ACTIVATIONS[machine], Binary())
     found = replicated_annealing(
+        device,
         xi,
         sigma,
-        units=units,
-        tree=tree,
-        activation=machine,
         replicas=settings["replicas"],
         overlap=settings["overlap"],
         tolerance=settings["tolerance"],
@@ -52,16 +54,15 @@ def sample(settings, point, seed):
         sweeps=settings["sweeps"],
         steps=settings["steps"],
         gain=settings["gain"],
-        seed=moves_seed,
+        rng=moves_seed,
     )
-    nets = [network(w, machine, tree) for w in (found.weights, *found.replicas)]
+    nets = [device.network(w) for w in (found.weights, *found.replicas)]
     stabilities = np.array([net.stabilities(xi, sigma) for net in nets])
     failures = noisy_errors(
+        device,
         np.array([net.w for net in nets]),
         xi,
         sigma,
-        machine,
-        tree,
         settings,
         np.random.default_rng(noise_seed),
     )
@@ -81,20 +82,13 @@ def sample(settings, point, seed):
     }
 
 
-def network(w, machine, tree):
-    """Return the committee with these weights."""
-    if machine == "relu":
-        return networks.ReluCommittee(w, tree=tree)
-    return networks.TreeCommittee(w) if tree else networks.Committee(w)
-
-
 def histogram(values, centres):
     """Return the share of the values in the bin around each centre; the outer bins are open."""
     edges = (centres[1:] + centres[:-1]) / 2
     return np.bincount(np.searchsorted(edges, values), minlength=len(centres)) / values.size
 
 
-def noisy_errors(weights, xi, sigma, machine, tree, settings, rng):
+def noisy_errors(device, weights, xi, sigma, settings, rng):
     """Return the share of wrong answers where a share of the inputs is flipped: (noise, nets).
 
     Exactly ``round(noise N)`` inputs of each pattern are flipped, anew in each perturbation; all
@@ -107,9 +101,9 @@ def noisy_errors(weights, xi, sigma, machine, tree, settings, rng):
         rank = rng.permuted(np.broadcast_to(np.arange(N, dtype=np.int16), (P, N)), axis=1)
         for row, noise in zip(wrong, settings["noise"], strict=True):
             noisy = np.where(rank < round(noise * N), -xi, xi).astype(np.float32)
-            seen = noisy.reshape(P, K, n).transpose(1, 0, 2) if tree else noisy
+            seen = noisy.reshape(P, K, n).transpose(1, 0, 2) if device.tree else noisy
             fields = np.matmul(seen, columns)
-            if machine == "sign":
+            if device.activation == Sign():
                 votes = np.sign(fields).sum(axis=0)  # n is odd: no unit is undecided
             else:
                 gains = np.maximum(fields, 0.0)

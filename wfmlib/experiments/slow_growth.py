@@ -16,6 +16,7 @@ from wfmlib.experiments.committee_algorithms import AGREEMENT, solve
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, curve, no_curve
 from wfmlib.learning.schedules import SLOW
+from wfmlib.models import TreeCommittee
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the weights; -1: not a number", dtype="int32"),
@@ -34,23 +35,23 @@ SETTINGS = tree_minima.TASK | {
 def sample(settings, point, seed):
     """Return where slow growth stands when it first makes no error."""
     patterns_seed, algorithm_seed = seed.spawn(2)
-    xi, sigma = patterns.random(settings["P"], settings["N"], patterns_seed)
+    xi, sigma = patterns.random(settings["P"], settings["N"], rng=patterns_seed)
     recipe = {
         "schedule": settings["schedules"][point["schedule"]],
         "max_epochs": settings["max_epochs"],
     }
-    found = solve("ceSGD slow", xi, sigma, settings["units"], algorithm_seed, **recipe)
+    device = TreeCommittee(settings["units"])
+    found = solve("ceSGD slow", device, xi, sigma, algorithm_seed, **recipe)
     if found is None or found.errors > 0:
         return _nothing(settings, found)
-    w = found.weights / np.linalg.norm(found.weights, axis=1, keepdims=True)
-    around = curve(settings, w, xi, sigma)
+    around = curve(settings, found, xi, sigma)
     return {
         "errors": found.errors,
         "epochs": found.epochs,
         "end_beta": found.history["beta"][-1],
         "end_gamma": found.history["gamma"][-1],
         "largest": np.array(
-            [landscape.max_eigenvalue(w, xi, sigma, beta=beta) for beta in settings["beta"]]
+            [landscape.max_eigenvalue(found, xi, sigma, beta=beta) for beta in settings["beta"]]
         ),
     } | {f"around_{name}": values for name, values in around.items()}
 

@@ -8,6 +8,7 @@ from wfmlib import landscape, patterns
 from wfmlib.experiments.committee_algorithms import AGREEMENT, ALGORITHMS, RECIPES, solve
 from wfmlib.experiments.experiment import Axis, Experiment, Scale, Variable
 from wfmlib.experiments.focusing import AXES, CURVE, curve, no_curve
+from wfmlib.models import TreeCommittee
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the weights; -1: not a number", dtype="int32"),
@@ -33,19 +34,20 @@ BETAS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0)  # those of the fig
 def sample(settings, point, seed):
     """Return what one algorithm found on one set of patterns, and what surrounds it."""
     patterns_seed, algorithm_seed = seed.spawn(2)
-    xi, sigma = patterns.random(settings["P"], settings["N"], patterns_seed)
+    xi, sigma = patterns.random(settings["P"], settings["N"], rng=patterns_seed)
     name = point["algorithm"]
-    recipe = settings["recipes"][name]
-    found = solve(name, xi, sigma, settings["units"], algorithm_seed, **recipe)
+    recipe, device = settings["recipes"][name], TreeCommittee(settings["units"])
+    found = solve(name, device, xi, sigma, algorithm_seed, **recipe)
     if found is None or found.errors > 0:
         return _ended(settings, found) | _nothing(settings)
     w = found.weights / np.linalg.norm(found.weights, axis=1, keepdims=True)
-    around = curve(settings, w, xi, sigma)
+    net = device.network(w)
+    around = curve(settings, net, xi, sigma)
     return (
         _ended(settings, found)
         | {f"around_{name}": values for name, values in around.items()}
         | {"weights": w}
-        | _curvature(w, xi, sigma, settings["beta"])
+        | _curvature(net, xi, sigma, settings["beta"])
     )
 
 
@@ -55,21 +57,21 @@ def _ended(settings, found):
     return {"errors": found.errors, "converged": found.converged, "epochs": found.epochs}
 
 
-def _curvature(w, xi, sigma, betas):
+def _curvature(net, xi, sigma, betas):
     """Return what the second derivatives say at each sharpness."""
-    spectra = [landscape.hessian_spectrum(w, xi, sigma, beta=beta) for beta in betas]
+    spectra = [landscape.hessian_spectrum(net, xi, sigma, beta=beta) for beta in betas]
     return {
-        "smallest_beta": landscape.smallest_beta(w, xi, sigma),
+        "smallest_beta": landscape.smallest_beta(net, xi, sigma),
         "spectrum": np.array(spectra),
         "largest": np.array([one[-1] for one in spectra]),
-        "largest_tangent": _largest(w, xi, sigma, betas, tangent=True),
-        "largest_cross_entropy": _largest(w, xi, sigma, betas, loss="cross-entropy"),
+        "largest_tangent": _largest(net, xi, sigma, betas, tangent=True),
+        "largest_cross_entropy": _largest(net, xi, sigma, betas, loss="cross-entropy"),
     }
 
 
-def _largest(w, xi, sigma, betas, **options):
+def _largest(net, xi, sigma, betas, **options):
     return np.array(
-        [landscape.max_eigenvalue(w, xi, sigma, beta=beta, **options) for beta in betas]
+        [landscape.max_eigenvalue(net, xi, sigma, beta=beta, **options) for beta in betas]
     )
 
 
