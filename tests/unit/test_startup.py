@@ -14,6 +14,7 @@ LATER = ["joblib", "matplotlib", "pandas", "pooch", "scipy.optimize", "scipy.spe
 CODE = f"""
 import sys
 from wfmlib import Perceptron, theory
+assert all(getattr(theory, name) for name in theory.__all__)
 loaded = [name for name in {LATER} if name in sys.modules]
 assert not loaded, loaded
 from wfmlib._universal import Universal

@@ -1,8 +1,8 @@
 """The axes at the public door: which devices and constraints there are, in which ranges.
 
-A question takes a device and a constraint, and is solved with three terms: the entropic one of the
-weights, the energetic one of the machine, in which the constraint appears. `checked` takes the
-device apart.
+A question takes a device and a constraint, and is solved with two terms: the entropic one of the
+weights, and the energetic one of the machine, in which the constraint appears. `checked` takes the
+device apart: weights, energetic term and constraint are what everything behind the door takes.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Typical:
     units: int
 
     def capacity(self, ansatz):
-        """Return the capacity, for one unit or any odd number ("RS"), or three.
+        """Return the capacity: of any odd number of units ("RS"), or of three.
 
         Relative errors: below 1e-11 ("RS"), 1e-6 ("1RSB"), 2e-4 ("2RSB", half a minute).
         """

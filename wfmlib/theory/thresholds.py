@@ -84,9 +84,9 @@ def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
     _validate.choice("ansatz", ansatz, ("RS", "1RSB", "2RSB"))
 
     def one(constraint):
-        axes = checked(device, constraint, finite=True, odd=True)
-        if not axes[1].one_field:
-            return axes[1].typical(device).capacity(ansatz)
+        axes = _, term, _ = checked(device, constraint, finite=True, odd=True)
+        if not term.one_field:
+            return term.typical(device).capacity(ansatz)
         if ansatz == "2RSB":
             raise ValueError(
                 "ansatz must be 'RS' or '1RSB' but for three units (TreeCommittee(3)), "
@@ -122,9 +122,9 @@ def instability(device, *, constraint=Margin(0.0)):
     """
 
     def one(constraint):
-        axes = checked(device, constraint, finite=True)
-        if not axes[1].one_field:
-            return axes[1].typical(device).instability()
+        axes = _, term, _ = checked(device, constraint, finite=True)
+        if not term.one_field:
+            return term.typical(device).instability()
         try:
             return float(_first(lambda point: 1.0 - point.replicon, axes).alpha)
         except NoZero:

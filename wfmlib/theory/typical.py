@@ -1,7 +1,7 @@
 """Typical solutions: how many there are, how far apart, and up to which load and margin.
 
 The configurations counted are solutions (`Margin`), or weighed by a loss (`CrossEntropy`).
-Replica symmetry, but for `solve_1rsb` and ``capacity(..., ansatz="1RSB")``. For binary weights it
+Replica symmetry, but for `solve_1rsb` and what `capacity` offers beyond it. For binary weights it
 gives the right entropy and capacity: solutions are isolated points (frozen 1RSB), and the RS
 entropy counts them down to where it vanishes. The saddle point goes on beyond, with negative
 entropy, and is still returned: it describes no solutions, and is what P3 draws dashed.
@@ -239,9 +239,10 @@ def thermal_point(device, alpha, axes, q_hat, report=None):
 
 
 def _saddle_point(device, alpha, axes):
-    """Return the saddle point with load `alpha` that has the smallest q_hat, and the report."""
-    if not axes[1].one_field:
-        return axes[1].typical(device).saddle_point(alpha)
+    """Return the saddle point at a load, the one with the smallest q_hat, and the report."""
+    _, term, _ = axes
+    if not term.one_field:
+        return term.typical(device).saddle_point(alpha)
     try:
         q_hat, report = lowest(alpha, axes)
     except NotConverged as failure:
