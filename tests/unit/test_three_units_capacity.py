@@ -148,3 +148,9 @@ def test_a_second_step_lowers_it_a_little():
 
 def test_one_step_is_solved_once():
     assert one_step(SYMMETRIC) is one_step(SYMMETRIC)
+
+
+def test_two_steps_start_from_the_symmetric_capacity(monkeypatch):
+    """Half a minute; here only that they are what the ansatz asks for."""
+    monkeypatch.setattr(three_units_capacity, "two_steps", lambda symmetric: symmetric - 1.0)
+    assert typical.capacity(TreeCommittee(3), ansatz="2RSB") == SYMMETRIC - 1.0
