@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from wfmlib import datasets, landscape, learning
+from wfmlib import datasets, landscape, learning, networks
 from wfmlib.experiments import (
     annealing_losses,
     binary_networks,
@@ -157,7 +157,8 @@ def _deep(told):
     sizes = [told["xi"].shape[1], *told["units"], 1 if told["classes"] == 2 else told["classes"]]
     shapes = zip(sizes[1:], sizes[:-1], strict=True)
     weights = [np.ones(shape, np.int8) for shape in shapes]
-    return SimpleNamespace(weights=weights, errors=0, fewest_errors=0)
+    net = networks.BinaryMLP(weights)
+    return SimpleNamespace(weights=weights, network=net, errors=0, fewest_errors=0)
 
 
 def _images(told):
