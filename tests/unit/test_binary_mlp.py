@@ -238,13 +238,13 @@ def test_the_landscape_takes_it():
     w, xi, _ = make((31, 9, 7, 1), P=50)
     net = BinaryMLP(w)
     sigma = net.output(xi)
-    found = error_profile(net, xi, sigma, distances=[0.0, 0.2, 1.0], seed=1)
+    found = error_profile(net, xi, sigma, distances=[0.0, 0.2, 1.0], rng=1)
     assert found.attrs["weights"] == "binary"
     # at distance 1 all three layers change sign: so does the answer
     np.testing.assert_array_equal(found["error_rate"][[0, 2]], [0.0, 1.0])
     assert 0.0 < found["error_rate"][1] < 1.0
     assert net.errors(xi, sigma) == 0  # its own weights are as they were
-    robust = noise_robustness(net, xi, sigma, noise=[0.0, 1.0], seed=1)
+    robust = noise_robustness(net, xi, sigma, noise=[0.0, 1.0], rng=1)
     np.testing.assert_array_equal(robust["accuracy"], [1.0, 0.0])
 
 

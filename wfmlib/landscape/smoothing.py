@@ -69,6 +69,14 @@ def smoothed_loss(solution, xi, sigma, *, beta, loss="square", output_beta=1.0, 
     Without it the loss pulls back patterns with votes to spare, and solutions of very different
     width have spectra alike. With `output_beta` equal to a large `beta` the eigenvalues of
     different solutions lie decades apart, set by the few patterns with the fewest votes.
+
+    Examples
+    --------
+    >>> from wfmlib import Binary, TreeCommittee
+    >>> net = TreeCommittee(3, weights=Binary()).network([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
+    >>> xi = [[1, 1, 1, 1, 1, 1, -1, -1, -1]]  # two votes to one
+    >>> round(smoothed_loss(net, xi, [1], beta=100.0, loss="linear"), 4)  # (1 - 1 / sqrt(3))^2
+    0.1786
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     return float(surface.values().mean())

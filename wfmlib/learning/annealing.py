@@ -111,6 +111,14 @@ def simulated_annealing(
     further, whatever the number of moves. Energies are whole numbers of such steps; chances are
     exponentials of the platform, and one in another last bit decides otherwise once in some 1e15
     proposals.
+
+    Examples
+    --------
+    >>> from wfmlib import Binary, TreeCommittee, patterns
+    >>> xi, sigma = patterns.random(30, 99, rng=1)
+    >>> found = simulated_annealing(TreeCommittee(3, weights=Binary()), xi, sigma, rng=1)
+    >>> found.errors, found.weights.shape
+    (0, (3, 33))
     """
     model = Model(device, xi, sigma, loss, gamma)
     betas = schedule(beta, spacing, steps, sweeps)

@@ -94,6 +94,14 @@ def cross_entropy_sgd(
     P1, Sec. V and App. E; what that leaves open are fields of `Schedule`. The slow schedule can
     end with a pattern that is wrong and whose units have saturated: nothing moves them any more,
     the loss stays, and the run goes on to `max_epochs`.
+
+    Examples
+    --------
+    >>> from wfmlib import Committee, patterns
+    >>> xi, sigma = patterns.random(50, 99, rng=1)
+    >>> found = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
+    >>> found.errors, found.weights.shape
+    (0, (3, 99))
     """
     odd(checked(device, (Spherical,)))
     xi, sigma = _validate.patterns(xi, sigma)
