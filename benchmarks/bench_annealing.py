@@ -7,23 +7,23 @@ it decides which kind of moves is the faster.
 import numpy as np
 import pytest
 
-from wfmlib import networks, patterns
+from wfmlib import patterns
 from wfmlib.learning.annealing_moves import metropolis, pulls, waiting
 from wfmlib.learning.annealing_state import Model
+from wfmlib.models import Binary, Perceptron, ReLU, Sign, TreeCommittee
 
-MACHINES = {
-    "perceptron N=1001": {"units": 1, "activation": "sign", "N": 1001, "alpha": 0.5},
-    "sign tree K=33": {"units": 33, "activation": "sign", "N": 1089, "alpha": 0.4},
-    "relu tree K=32": {"units": 32, "activation": "relu", "N": 1024, "alpha": 0.4},
+CASES = {  # device, weights, load
+    "perceptron N=1001": (Perceptron(), 1001, 0.5),
+    "sign tree K=33": (TreeCommittee(33, Sign(), Binary()), 1089, 0.4),
+    "relu tree K=32": (TreeCommittee(32, ReLU(), Binary()), 1024, 0.4),
 }
 BETAS = {"errors": (0.5, 1.0, 2.0, 4.0, 8.0), "cross-entropy": (1.0, 10.0, 50.0)}
 
 
-def prepared(machine, loss, beta, replicas=1):
+def prepared(case, loss, beta, replicas=1):
     """Return a model, its state after some sweeps at this temperature, and a generator."""
-    case = MACHINES[machine]
-    xi, sigma = patterns.random(round(case["alpha"] * case["N"]), case["N"], rng=1)
-    model = Model(xi, sigma, case["units"], True, case["activation"], loss, 1.0)
+    device, N, alpha = CASES[case]
+    model = Model(device, *patterns.random(round(alpha * N), N, rng=1), loss, 1.0)
     rng = np.random.default_rng(1)
     state = model.state(rng.choice(np.array([-1, 1], np.int8), (replicas, *model.shape)))
     sweeps = 200 if model.packed else 20
@@ -53,30 +53,29 @@ def measure(benchmark, kernel, proposals, case):
 @pytest.mark.parametrize(
     ("loss", "beta"), [(loss, beta) for loss, betas in BETAS.items() for beta in betas]
 )
-@pytest.mark.parametrize("machine", MACHINES)
-def test_moves(benchmark, machine, loss, beta, kernel):
+@pytest.mark.parametrize("case", CASES)
+def test_moves(benchmark, case, loss, beta, kernel):
     benchmark.extra_info["beta"] = beta
-    measure(benchmark, kernel, 10_000, prepared(machine, loss, beta))
+    measure(benchmark, kernel, 10_000, prepared(case, loss, beta))
 
 
 @pytest.mark.benchmark(group="annealing, 20 replicas")
 @pytest.mark.parametrize("kernel", [metropolis, waiting], ids=["metropolis", "waiting"])
 @pytest.mark.parametrize("beta", [1.0, 3.0, 6.0])
-@pytest.mark.parametrize("machine", ["sign tree K=33", "relu tree K=32"])
-def test_replicas(benchmark, machine, beta, kernel):
+@pytest.mark.parametrize("case", ["sign tree K=33", "relu tree K=32"])
+def test_replicas(benchmark, case, beta, kernel):
     benchmark.extra_info["beta"] = beta
-    measure(benchmark, kernel, 200_000, prepared(machine, "errors", beta, replicas=20))
+    measure(benchmark, kernel, 200_000, prepared(case, "errors", beta, replicas=20))
 
 
 @pytest.mark.benchmark(group="annealing, the energy from scratch")
-@pytest.mark.parametrize("machine", ["perceptron N=1001", "sign tree K=33"])
-def test_recomputed(benchmark, machine):
-    case = MACHINES[machine]
-    xi, sigma = patterns.random(round(case["alpha"] * case["N"]), case["N"], rng=1)
+@pytest.mark.parametrize("case", ["perceptron N=1001", "sign tree K=33"])
+def test_recomputed(benchmark, case):
+    device, N, alpha = CASES[case]
+    xi, sigma = patterns.random(round(alpha * N), N, rng=1)
     xi = xi.astype(np.float32)
-    w = np.random.default_rng(1).choice(
-        np.array([-1, 1], np.int8), (case["units"], case["N"] // case["units"])
-    )
+    shape = device.units, N // device.units
+    w = np.random.default_rng(1).choice(np.array([-1, 1], np.int8), shape)
     parts = np.ascontiguousarray(xi.reshape(len(xi), *w.shape).transpose(1, 0, 2))
 
     def proposal():
@@ -87,5 +86,4 @@ def test_recomputed(benchmark, machine):
         return int(np.count_nonzero(sigma * votes <= 0))
 
     errors = benchmark(proposal)
-    net = networks.Perceptron(w[0]) if len(w) == 1 else networks.TreeCommittee(w)
-    assert errors == net.errors(xi, sigma)
+    assert errors == device.network(w.reshape(device.shape(N))).errors(xi, sigma)

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from wfmlib import learning, patterns
 from wfmlib.learning.belief_propagation import prepare
-from wfmlib.models import Binary, Perceptron, Spherical
+from wfmlib.models import Binary, Perceptron, Spherical, TreeCommittee
 from wfmlib.solvers import NotConverged
 
 N, P = 1001, 601
@@ -38,7 +38,11 @@ PROTOCOLS = {
     "default": {},  # 30 couplings, at each until messages settle, at most 200 sweeps
     "hurried": {"protocol": learning.pseudo_reinforcement(30), "max_sweeps": 5},
 }
-KINDS = {"binary": Binary(), "spherical": Spherical()}
+DEVICES = {
+    "binary": Perceptron(Binary()),
+    "spherical": Perceptron(Spherical()),
+    "spherical, 7 units": TreeCommittee(7),
+}
 
 
 def copying_speed(size):
@@ -66,10 +70,10 @@ def arithmetic_speed(size=600):
     return 2 * size**3 / best
 
 
-def messages(weights, form, units=1, rows=P, columns=N):
+def messages(device, form, rows=P, columns=N):
     """Return messages in the middle of a run: after five sweeps, the kernels compiled."""
     xi, sigma = patterns.random(rows, columns, rng=1)
-    engine = prepare(xi, sigma, units, True, KINDS[weights], form, "exact", None, 1)
+    engine = prepare(device, xi, sigma, form, rng=1)
     for _ in range(5):
         engine.sweep(damping=0.5, in_place=True)
     return engine
@@ -90,9 +94,9 @@ def moved(engine):
     group="belief propagation, one sweep at N = 1001, P = 601", timer=time.process_time
 )
 @pytest.mark.parametrize("form", ["exact", "expanded"])
-@pytest.mark.parametrize(("weights", "units"), [("binary", 1), ("spherical", 1), ("spherical", 7)])
-def test_sweep(benchmark, tell, weights, units, form):
-    engine = messages(weights, form, units)
+@pytest.mark.parametrize("device", DEVICES)
+def test_sweep(benchmark, tell, device, form):
+    engine = messages(DEVICES[device], form)
     benchmark.pedantic(
         engine.sweep, kwargs={"damping": 0.5, "in_place": True}, rounds=30, warmup_rounds=1
     )
@@ -114,10 +118,10 @@ def test_sweep(benchmark, tell, weights, units, form):
         # far below a copy's speed the arithmetic bounds a sweep, near it the memory does
         "bound_by": "memory" if speed > 0.5 * cached else "arithmetic",
     }
-    if weights == "binary":
+    if device == "binary":
         found["share_of_the_peer"] = found["ns_per_edge"] / PEER_EDGE[form]
         found["below_a_third"] = found["share_of_the_peer"] < TARGET
-    tell(f"{weights}, {units} units, {form}", **found)
+    tell(f"{device}, {form}", **found)
 
 
 @pytest.mark.benchmark(
@@ -129,7 +133,7 @@ def test_sweep_while_messages_do_not_settle(benchmark, tell, coupling):
 
     Without a coupling, five sweeps from the start, a polynomial holds for all of them.
     """
-    engine = messages("spherical", "exact", 3, 2797, 999)
+    engine = messages(TreeCommittee(3), "exact", 2797, 999)
     if coupling > 0.0:
         engine.focus(coupling, 10)
         for _ in range(25):
@@ -152,7 +156,7 @@ def test_sweep_while_messages_do_not_settle(benchmark, tell, coupling):
 @pytest.mark.parametrize("columns", [301, 1001, 3001])
 def test_sweep_against_size(benchmark, tell, columns, form):
     """Whether messages that no cache holds cost more per edge."""
-    engine = messages("binary", form, rows=6 * columns // 10, columns=columns)
+    engine = messages(Perceptron(), form, rows=6 * columns // 10, columns=columns)
     benchmark.pedantic(
         engine.sweep, kwargs={"damping": 0.5, "in_place": True}, rounds=10, warmup_rounds=1
     )

@@ -52,8 +52,8 @@ def instance(machine):
 def ours(machine):
     """Return a function that runs one epoch and returns the weights."""
     x, w = instance(machine)
-    P, parts, width = x.shape
-    descent = _Descent(x.reshape(P, -1), parts, UNITS, schedules.FAST, np.random.default_rng(1))
+    P, _, width = x.shape
+    descent = _Descent(x.reshape(P, -1), UNITS, width, schedules.FAST, np.random.default_rng(1))
     descent.w[:, :width] = w
 
     def epoch(order):
@@ -183,8 +183,8 @@ def test_epoch(benchmark, tell, machine, name):
 @MACHINES
 def test_epoch_and_record(benchmark, tell, machine):
     x, _ = instance(machine)
-    P, parts, _ = x.shape
-    descent = _Descent(x.reshape(P, -1), parts, UNITS, schedules.FAST, np.random.default_rng(1))
+    P, _, width = x.shape
+    descent = _Descent(x.reshape(P, -1), UNITS, width, schedules.FAST, np.random.default_rng(1))
     benchmark.pedantic(descent.epoch, rounds=60, warmup_rounds=3)
     if benchmark.stats:
         tell(machine, ms=benchmark.stats["min"] * 1e3)

@@ -41,7 +41,7 @@ def record_memory(benchmark):
 @pytest.mark.parametrize("wiring", CASES)
 def test_product(benchmark, wiring):
     net, xi, sigma = instance(wiring)
-    product = _product(Surface(net.w, xi, sigma, BETA, net.tree, "square", 1.0, 1.0))
+    product = _product(Surface(net, xi, sigma, BETA, "square", 1.0, 1.0))
     found = benchmark(product, net.w.ravel())
     again = hessian_product(net, net.w, xi, sigma, beta=BETA)
     np.testing.assert_allclose(found, again.ravel(), rtol=0, atol=1e-10 * np.abs(found).max())

@@ -21,12 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from wfmlib import patterns
 from wfmlib.learning import _mini_batches, entropic_least_action, least_action
+from wfmlib.models import Committee, TreeCommittee
 
 TARGET = 1.0 / 3.0  # of the better peer's time
 ETA, PULL, BATCH, REPLICAS = 1e-2, 5e-3, 100, 20
-SHAPES = {  # units, inputs, patterns, tree
-    "tree, N = 999, P = 1000": (9, 999, 1000, True),
-    "full, N = 784, P = 500": (9, 784, 500, False),
+SHAPES = {  # device, inputs, patterns
+    "tree, N = 999, P = 1000": (TreeCommittee(9), 999, 1000),
+    "full, N = 784, P = 500": (Committee(9), 784, 500),
 }
 TIMES = {}  # of peers and ours, by shape and replicas
 
@@ -35,9 +36,9 @@ class Task:
     """Patterns, weights of y replicas after some epochs, and the orders of one more epoch."""
 
     def __init__(self, shape, replicas, epochs=20):
-        units, N, P, tree = SHAPES[shape]
+        device, N, P = SHAPES[shape]
         xi, sigma = patterns.random(P, N, rng=1)
-        self.instance = _mini_batches.prepare(xi, sigma, units, tree, BATCH)
+        self.instance = _mini_batches.prepare(device, xi, sigma, BATCH)
         rng = np.random.default_rng(1)
         self.start = np.array(
             [_mini_batches.uniform_weights(rng, self.instance.shape) for _ in range(replicas)]
@@ -79,7 +80,7 @@ class Task:
 
     def numpy_batch(self, x, w):
         K, M = w.shape
-        if self.instance.tree:
+        if self.instance.device.tree:
             parts = x.reshape(-1, K, M).transpose(1, 0, 2)
             fields = (parts @ w[:, :, None])[:, :, 0]
         else:
@@ -90,7 +91,7 @@ class Task:
             fields = fields[:, bad]
             chosen = np.argmax(np.where(fields <= 0, fields, -np.inf), axis=0)
             one = (chosen == np.arange(K)[:, None]) * ETA
-            if self.instance.tree:
+            if self.instance.device.tree:
                 w += (one[:, None, :] @ parts[:, bad])[:, 0]
             else:
                 w += one @ x[bad]
@@ -113,7 +114,7 @@ class Task:
                 for group in groups:
                     v = w[group]
                     x = floats[orders[group, edges[b] : edges[b + 1]]]
-                    if self.instance.tree:
+                    if self.instance.device.tree:
                         parts = x.view(*x.shape[:2], K, M)
                         fields = torch.einsum("apki,aki->apk", parts, v)
                     else:
@@ -122,7 +123,7 @@ class Task:
                     bad = (votes <= 0) | (fields == 0).any(dim=2)
                     chosen = torch.where(fields <= 0, fields, -torch.inf).argmax(dim=2)
                     one = ((chosen[:, :, None] == units) & bad[:, :, None]).to(v.dtype) * ETA
-                    if self.instance.tree:
+                    if self.instance.device.tree:
                         v += torch.einsum("apk,apki->aki", one, parts)
                     else:
                         v += one.transpose(1, 2) @ x

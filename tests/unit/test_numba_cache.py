@@ -27,7 +27,7 @@ found = {}
 for name in sys.argv[1:]:
     kind, form, strength = name.split()
     weights = {"binary": Binary(), "spherical": Spherical()}[kind]
-    engine = prepare(xi, sigma, 1, True, weights, form, "exact", None, 1)
+    engine = prepare(Perceptron(weights), xi, sigma, form, rng=1)
     engine.focus(float(strength), 10)
     for _ in range(10):
         engine.sweep(damping=0.5, in_place=True)
