@@ -20,7 +20,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from wfmlib import patterns
-from wfmlib.learning import _mini_batches, entropic_least_action, least_action
+from wfmlib.learning import _mini_batches
+from wfmlib.learning.entropic_least_action import _epoch as epoch_of_replicas
+from wfmlib.learning.least_action import _epoch as epoch
+from wfmlib.learning.least_action import workspace
 from wfmlib.models import Committee, TreeCommittee
 
 TARGET = 1.0 / 3.0  # of the better peer's time
@@ -43,7 +46,7 @@ class Task:
         self.start = np.array(
             [_mini_batches.uniform_weights(rng, self.instance.shape) for _ in range(replicas)]
         )
-        self.space = least_action.workspace(self.instance)
+        self.space = workspace(self.instance)
         for _ in range(epochs):  # most errors are made in the first few
             self.orders = np.array([rng.permutation(P) for _ in range(replicas)])
             self.start = self.ours()[0]
@@ -56,10 +59,10 @@ class Task:
         updates = np.zeros(w.shape[:2], dtype=np.int64)
         data = (instance.edges, instance.aligned, instance.starts, ETA)
         if len(w) == 1:
-            least_action._epoch(self.orders[0], *data, w[0], updates[0], *self.space)
+            epoch(self.orders[0], *data, w[0], updates[0], *self.space)
         else:
             center = w.mean(axis=0)
-            entropic_least_action._epoch(self.orders, *data, PULL, w, center, updates, *self.space)
+            epoch_of_replicas(self.orders, *data, PULL, w, center, updates, *self.space)
         return w, updates.sum()
 
     def numpy(self):
