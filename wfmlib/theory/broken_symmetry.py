@@ -112,7 +112,7 @@ class Broken:
         between = activation._effective(q0, complement + difference)
         within = activation._effective(1.0 - complement, complement)
         kappa = constraint.rescaled(activation.scale).kappa
-        if hasattr(activation, "pattern_averages"):  # a finite machine
+        if not activation.one_field:
             self.pattern = activation.pattern_averages(q0, difference, complement, kappa, m)
         else:
             # a difference of two numbers that are both below 1/2 loses least

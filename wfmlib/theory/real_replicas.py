@@ -153,7 +153,7 @@ class Infinite:
         self.q0, self.spread, self._d0_hat = overlap, spread, d0_hat
         effective = activation._effective(overlap, complement)
         kappa = constraint.rescaled(activation.scale).kappa
-        if hasattr(activation, "limit_averages"):  # a finite machine
+        if not activation.one_field:
             pattern = activation.limit_averages(overlap, spread, kappa, coarse)
         else:
             c, variance, slope, _ = effective
@@ -224,11 +224,11 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         load = seen[place].load
         return math.log(load / alpha) if load > 0.0 else math.nan  # lost in rounding
 
-    if not hasattr(axes[1], "pattern_averages"):  # finite machines: it may cost minutes
+    if axes[1].one_field:  # of finite machines it may cost minutes
         lack = math.log(alpha / _load_of_one_group(overlap, axes))
         if lack > DISSOLVED:
             raise _dissolved(overlap, alpha, lack)
-    if axes[0].discrete and replicas < math.inf and not hasattr(axes[1], "pattern_averages"):
+    if axes[0].discrete and replicas < math.inf and axes[1].one_field:
         found = _joint_saddle(overlap, alpha, replicas, axes, start)
         if found is not None:
             return found
@@ -238,7 +238,7 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         place = _highest(excess, seen, alpha, replicas, make)
     else:
         slope = 1.0
-        if replicas == math.inf and hasattr(axes[1], "limit_averages"):
+        if replicas == math.inf and not axes[1].one_field:
             tolerance = ROUGH
             start, slope = _coarse_start(overlap, alpha, axes, start)
         place = _single(excess, start, overlap, alpha, seen, slope, tolerance)
