@@ -263,6 +263,8 @@ def test_curve_agrees_with_single_points():
     curve = franz_parisi.curve(device, 0.6, distances, reference=Margin(0.1))
     assert curve.converged.all()
     assert curve.local_entropy.shape == (2, 2)
+    assert (curve.device, curve.alpha) == (device, 0.6)
+    assert (curve.reference, curve.constraint) == (Margin(0.1), Margin(0.0))
     for place, distance in np.ndenumerate(distances):
         point = franz_parisi.solve(device, 0.6, distance, reference=Margin(0.1))
         for name in ("local_entropy", "bound", "slope", "p", "t0", "replicon", "normalised"):

@@ -462,6 +462,8 @@ def test_a_curve_holds_the_points_and_nan_where_there_are_none():
     overlaps = np.array([[0.95, 0.2], [0.5, 0.8]])
     found = curve(SIGNS, 1.0, overlaps, replicas=20)
     assert found.converged.tolist() == [[True, False], [True, True]]
+    assert (found.device, found.alpha, found.replicas) == (SIGNS, 1.0, 20.0)
+    assert found.constraint == Margin(0.0)
     assert math.isnan(found.entropy[0, 1])
     point = solve(SIGNS, 1.0, 0.8, replicas=20)
     for name in ("entropy", "local_entropy", "energetic", "q0", "spread", "slope", "complexity"):

@@ -8,7 +8,7 @@ reference has no solution at that distance: the branch is still followed, as P2 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -189,12 +189,17 @@ def _observables(at):
 # ------------------------------------------------------------------------------------------------
 
 
+COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """The surroundings of a typical reference at many distances, arrays of one shape.
 
     Attributes
     ----------
+    device, alpha, reference, constraint
+        As in `Point`, the same for all distances.
     distance, local_entropy, bound, slope, p, t0, replicon : ndarray
         As in `Point`; NaN where there is no saddle point. At distance 0 only `local_entropy` and
         `bound` have a meaning.
@@ -204,7 +209,11 @@ class Curve:
         Why there is none; empty where there is one.
     """
 
+    device: Perceptron | TreeCommittee
+    alpha: float
     distance: np.ndarray
+    reference: Margin | CrossEntropy
+    constraint: Margin
     local_entropy: np.ndarray
     bound: np.ndarray
     slope: np.ndarray
@@ -262,7 +271,6 @@ def curve(
 
 def along(distance, case, progress=False):
     """Return the `Curve` of surroundings that are set up already."""
-    weights = case.axes[0]
     distances = _validate.reals("distance", distance)
     order = np.argsort(-distances, axis=None)
     order = order[distances.flat[order] != 0.0]
@@ -276,20 +284,25 @@ def along(distance, case, progress=False):
         return state
 
     _, reached, why = continuation(next_point, path, case.start, failed="nan", progress=progress)
-    columns = {f.name: np.full(distances.size, np.nan) for f in fields(Curve)[:-2]}
+    columns = {name: np.full(distances.size, np.nan) for name in COLUMNS}
     converged, reason = np.ones(distances.size, dtype=bool), np.zeros(distances.size, why.dtype)
     converged[order], reason[order] = reached, why
     columns["distance"][:] = distances.flat
     inside = (distances.ravel() >= 0.0) & (distances.ravel() <= 0.5)
-    columns["bound"][inside] = weights.bound(distances.ravel()[inside])
+    columns["bound"][inside] = case.device.weights.bound(distances.ravel()[inside])
     columns["local_entropy"][distances.flat == 0.0] = case.at_reference
     for place, d, found in zip(order, path, reached, strict=True):
         if found:
             for name, value in seen[d].items():
                 columns[name][place] = value
-    shaped = {name: column.reshape(distances.shape) for name, column in columns.items()}
-    flags = {"converged": converged, "reason": reason}
-    return Curve(**shaped, **{name: one.reshape(distances.shape) for name, one in flags.items()})
+    columns |= {"converged": converged, "reason": reason}
+    return Curve(
+        device=case.device,
+        alpha=case.alpha,
+        reference=case.drawn_from,
+        constraint=case.constraint,
+        **{name: column.reshape(distances.shape) for name, column in columns.items()},
+    )
 
 
 def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):

@@ -301,7 +301,6 @@ class _Search:
         _validate.member("reference", reference, (Margin,))
         self.case = Surroundings(device, alpha, reference, constraint)
         self.distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
-        self.raw_reference = reference
         state, self.report = self.case.solve(self.distance, self.case.start)
         self.symmetric = self.case.at(self.distance, state)
         self.discrete, self.delta = device.weights.discrete, None
@@ -469,5 +468,5 @@ class _Search:
 
     def _point(self, m, overlaps, entropies, attracting, report):
         case, numbers = self.case, map(float, (m, *overlaps, *entropies))
-        given = case.device, case.alpha, self.distance, self.raw_reference, case.constraint
+        given = case.device, case.alpha, self.distance, case.drawn_from, case.constraint
         return BrokenPoint(*given, *numbers, attracting, report)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
@@ -234,12 +234,27 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
 # ------------------------------------------------------------------------------------------------
 
 
+COLUMNS = (
+    "overlap",
+    "entropy",
+    "local_entropy",
+    "energetic",
+    "q0",
+    "spread",
+    "slope",
+    "entropy_slope",
+    "complexity",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """Real replicas at many mutual overlaps, arrays of one shape.
 
     Attributes
     ----------
+    device, alpha, replicas, constraint
+        As in `Point`, the same for all overlaps.
     overlap, entropy, local_entropy, energetic, q0, spread, slope, entropy_slope : ndarray
         As in `Point`; NaN where there is no saddle point.
     complexity : ndarray
@@ -250,7 +265,11 @@ class Curve:
         Why there is none; empty where there is one.
     """
 
+    device: Perceptron | TreeCommittee | ParityMachine
+    alpha: float
     overlap: np.ndarray
+    replicas: float
+    constraint: Margin
     entropy: np.ndarray
     local_entropy: np.ndarray
     energetic: np.ndarray
@@ -289,29 +308,35 @@ def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), 
     axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
     overlaps, replicas = _validate.reals("overlap", overlap), _checked_replicas(replicas, device)
     order = np.argsort(-overlaps, axis=None)
-    names = [f.name for f in fields(Curve)[:-2]]
 
     def follow(place, before):
         start = None if before is None or math.isnan(before[-1]) else before[-1]
-        overlap = _checked_overlap(float(place), axes)
-        point, place = _point(device, alpha, overlap, replicas, axes, start)
-        values = [getattr(point, name) for name in names]
+        one = _checked_overlap(float(place), axes)
+        point, place = _point(device, alpha, one, replicas, axes, start)
+        values = [getattr(point, name) for name in COLUMNS]
         row = [math.nan if value is None else value for value in [*values, place]]
         return np.array(row, dtype=float)
 
     rows, reached, why = continuation(
         follow, overlaps.flat[order], None, failed="nan", progress=progress
     )
-    table = np.full((overlaps.size, len(names)), math.nan)
+    table = np.full((overlaps.size, len(COLUMNS)), math.nan)
     converged = np.zeros(overlaps.size, dtype=bool)
     if reached.any():
         table[order] = rows[:, :-1]
     reason = np.zeros(overlaps.size, dtype=why.dtype)
     converged[order], reason[order] = reached, why
     table[:, 0] = overlaps.flat
-    columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(names)}
-    flags = {"converged": converged, "reason": reason}
-    return Curve(**columns, **{name: one.reshape(overlaps.shape) for name, one in flags.items()})
+    columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(COLUMNS)}
+    return Curve(
+        device=device,
+        alpha=alpha,
+        replicas=replicas,
+        constraint=constraint,
+        converged=converged.reshape(overlaps.shape),
+        reason=reason.reshape(overlaps.shape),
+        **columns,
+    )
 
 
 def local_entropy(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):

@@ -49,17 +49,14 @@ class Surroundings:
     """
 
     def __init__(self, device, alpha, reference, constraint, planted=False):
-        self.device, self.constraint = device, constraint
+        self.device, self.drawn_from, self.constraint = device, reference, constraint
         self.axes = weights, term, _ = checked(device, constraint)
         self.alpha = checked_load(alpha)
         _validate.member("reference", reference, CONSTRAINTS)
         checked(device, reference, CONSTRAINTS)
-        if planted or self.alpha == 0.0:
-            q_hat = 0.0
-        else:
-            q_hat = _typical(device, self.alpha, reference).q_hat
-        state = Stationary(q_hat, weights, term, reference)
-        self.reference = Reference(state, self.alpha)
+        alone = planted or self.alpha == 0.0  # whether there are no others beside it
+        q_hat = 0.0 if alone else _typical(device, self.alpha, reference).q_hat
+        self.reference = Reference(Stationary(q_hat, weights, term, reference), self.alpha)
         self.largest = LARGEST[weights.discrete]
         self.tolerance = TOLERANCE if self.reference.sharp else LOOSE
         self.start = self._start()
