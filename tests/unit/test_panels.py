@@ -14,12 +14,9 @@ import numpy as np
 import pytest
 
 from wfmlib import gaussian
+from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Spherical, weights
+from wfmlib.models.activations import Linear
 from wfmlib.theory import (
-    Binary,
-    CrossEntropy,
-    Margin,
-    Perceptron,
-    Spherical,
     broken_symmetry,
     committee_powers,
     constrained,
@@ -35,7 +32,6 @@ from wfmlib.theory import (
     taught_replicas,
     taught_surroundings,
     teacher_student,
-    weights,
 )
 from wfmlib.theory.constrained import Constrained, Reference
 from wfmlib.theory.replica_symmetric import Stationary
@@ -162,7 +158,7 @@ def test_a_finer_rule_changes_nothing_of_a_saddle_point(own, constraint, monkeyp
 
     def averages():
         points = (
-            Stationary(q_hat, own, Perceptron(), one)
+            Stationary(q_hat, own, Linear(), one)
             for q_hat, one in product((1e-3, 1.0, 1e2, 1e4, 1e8), given)
         )
         return [(at.alpha, at.entropy, at.mean_force, at.replicon) for at in points]
@@ -184,8 +180,8 @@ def test_a_finer_rule_changes_nothing_around_a_reference(own, given, monkeypatch
     def averages():
         found = []
         for q_hat, one in product((0.1, 30.0, 1e4), conjugates):
-            reference = Reference(Stationary(q_hat, own, Perceptron(), given), 0.5)
-            at = Constrained(*one, reference, own, Perceptron(), margin)
+            reference = Reference(Stationary(q_hat, own, Linear(), given), 0.5)
+            at = Constrained(*one, reference, own, Linear(), margin)
             found.append([*at.image(), *at.averages])
         return found
 
@@ -222,7 +218,7 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
     def averages():
         found = []
         for q, mu, kappa in product((0.3, 0.99, 1.0 - 1e-6), (0.1, 10.0, 1e4), MARGINS):
-            overlap = Perceptron()._effective(q, 1.0 - q)
+            overlap = Linear()._effective(q, 1.0 - q)
             found += one_step_capacity._group(overlap, mu, kappa)
         for q_hat in (1e-3, 1.0, 1e2, 1e4):
             at = teacher_student._Students().entropic(q_hat)
@@ -232,7 +228,7 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
         for margin, overlaps in product((0.0, 0.3), ((0.5, 0.4), (0.99, 0.98), (0.9999, 0.99))):
             found += margin_students._forces(margin, *overlaps)
         for load, gamma in ((0.5, 1.0), (1.0, 10.0), (2.0, math.inf)):
-            at = cross_entropy.zero_temperature(load, gamma)
+            at = cross_entropy.zero_temperature(Perceptron(), load, gamma)
             found += [at.dq, at.energy, at.error_rate]
         return [*found, *(Margin(kappa).shortfall() for kappa in (-1.5, 0.0, 2.0))]
 
@@ -243,10 +239,10 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
 
 def test_finer_grids_change_nothing_around_a_student(monkeypatch):
     """At a state near the saddle point."""
-    student = margin_students.solve(1.0, 0.1)
+    student = margin_students.solve(Perceptron(), 1.0, Margin(0.1))
 
     def turn():
-        at = taught_surroundings.Turn(0.05, np.array([-0.25, 0.86, 0.77]), student, 0.0)
+        at = taught_surroundings.Turn(0.05, np.array([-0.25, 0.86, 0.77]), student, Margin(0.0))
         return [at.local_entropy, at.slope, *at.image]
 
     found, panels = turn(), taught_surroundings._panels
