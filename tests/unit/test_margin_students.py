@@ -140,6 +140,8 @@ def test_what_is_refused():
         margin_students.solve(DEVICE, 1.0, 0.1)
     with pytest.raises(ValueError, match="reference must be a margin that students reach"):
         margin_students.surroundings(DEVICE, 1.0, 0.1, reference=Margin(0.2))
+    with pytest.raises(ValueError, match=r"reference\.kappa must be"):
+        margin_students.surroundings(DEVICE, 1.0, 0.1, reference=Margin(1.5))
     with pytest.raises(TypeError, match="reference must be Margin"):
         margin_students.surroundings(DEVICE, 1.0, 0.1, reference=0.1)
     with pytest.raises(ValueError, match="distance must be"):

@@ -293,6 +293,7 @@ def surroundings(device, alpha, distance, *, reference, constraint=Margin(0.0)):
     _checked(device, constraint)
     distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
     _validate.member("reference", reference, (Margin,))
+    _validate.real("reference.kappa", reference.kappa, 0.0, MOST)
     student = solve(device, alpha, reference)
     if student.entropy < -1e-9:
         raise ValueError(
