@@ -52,7 +52,13 @@ NOT_YET = {
         "solution_clusters",
         "surrounding_counts",
     },
-    "margin_students": {"max_margin", "replicas", "surroundings"},
+    "margin_students": {
+        "dense_threshold",
+        "max_margin",
+        "replica_threshold",
+        "replicas",
+        "surroundings",
+    },
     "teacher_student": {
         "dense_threshold",
         "generalisation_error",
