@@ -105,7 +105,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Perceptron(Device):
-    """One threshold unit: the answer is the sign of ``w . xi``.
+    """One threshold unit: the answer is the sign of ``w @ xi``.
 
     Parameters
     ----------
