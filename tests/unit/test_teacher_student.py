@@ -135,7 +135,7 @@ def test_slope_is_the_derivative():
     assert slope == pytest.approx((far - near) / (2 * step), rel=1e-7)
 
 
-def test_max_margin_inverts_perfect_learning(DEVICE):
+def test_max_margin_inverts_perfect_learning():
     margins = teacher_student.max_margin(DEVICE, [0.8, 1.0])
     assert margins[0] == teacher_student.max_margin(DEVICE, 0.8)
     largest = [Margin(margin) for margin in margins.tolist()]
