@@ -50,7 +50,7 @@ def bench_point_by_the_literal_formula(benchmark):
         energetic = measure @ (inner + math.log(step / math.sqrt(2.0 * math.pi))) / y
         outer = 1.0 - q1 + y * (q1 - q0)
         logs = math.log(1.0 - q1) + math.log(outer / (1.0 - q1)) / y
-        return 0.5 * (logs + q0 / outer + math.log(2.0 * math.pi * math.e)) + alpha * energetic
+        return 0.5 * (logs + q0 / outer) + alpha * energetic
 
     def minimum():
         return optimize.minimize_scalar(entropy, bounds=(0.1, 0.89), options={"xatol": 1e-7}).fun

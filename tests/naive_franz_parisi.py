@@ -99,7 +99,7 @@ def reference_entropy(q, q_hat, alpha, kt, c, spherical, panel=0.5):
     c_q = c(q)
     pattern = weight @ log_tail((kt - cmath.sqrt(c_q) * x) / cmath.sqrt(1.0 - c_q))
     if spherical:
-        rest = q / (1.0 - q) + math.log(2.0 * math.pi * math.e)
+        rest = q / (1.0 - q)
         return 0.5 * (cmath.log(1.0 - q) + rest) + alpha * pattern
     weights = weight @ log_2cosh(cmath.sqrt(q_hat) * x)
     return -0.5 * q_hat * (1.0 - q) + weights + alpha * pattern
@@ -160,14 +160,14 @@ def entropic_binary(p_hat, t0_hat, t1_hat, q_hat, panel):
 
 
 def entropic_spherical(p, t0, t1, q):
-    """[ln(1 - p) + (p - tau) / (1 - p)] / 2 + ln(2 pi e) / 2.
+    """[ln(1 - p) + (p - tau) / (1 - p)] / 2.
 
     The overlaps of the counted solutions, given n references, are ``1 - tau`` on the diagonal and
     ``p - tau`` off it, tau = b Q^{-1} b with the references' matrix Q and b = (t1, t0, ..., t0).
     """
     squares, total = t1**2 - t0**2, t1 - t0  # of b's entries, n -> 0
     tau = (squares - q / (1.0 - q) * total**2) / (1.0 - q)
-    rest = (p - tau) / (1.0 - p) + math.log(2.0 * math.pi * math.e)
+    rest = (p - tau) / (1.0 - p)
     return 0.5 * (cmath.log(1.0 - p) + rest)
 
 

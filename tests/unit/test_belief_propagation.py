@@ -259,8 +259,6 @@ def recount(found, xi, sigma):
 def test_replica_values(device, N, alpha):
     point = typical.solve(device, alpha)
     expected = np.array([point.entropy, point.q])
-    if not device.weights.discrete:
-        expected[0] -= device.weights.entropy  # a share of the sphere
     mean, error = average(device, N, alpha)
     # 3.5 standard errors of ten instances, scatter below 0.7 / sqrt(N); 2 / N of finite size
     assert np.all(error < 0.7 / math.sqrt(10 * N))

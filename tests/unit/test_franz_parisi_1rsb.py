@@ -163,7 +163,7 @@ class Literal:
         tau = (self.t1**2 - t0**2 - q / (1.0 - q) * total**2) / (1.0 - q)
         wide = 1.0 - p1 + m * (p1 - p0)
         logs = cmath.log(1.0 - p1) + cmath.log(wide / (1.0 - p1)) / m
-        return 0.5 * (logs + (p0 - tau) / wide + math.log(2.0 * math.pi * math.e))
+        return 0.5 * (logs + (p0 - tau) / wide)
 
 
 def slopes(function, order):

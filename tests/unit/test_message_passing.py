@@ -160,8 +160,6 @@ def test_replica_values(device, alpha, margin):
     point = typical.solve(device, alpha, Margin(margin))
     assert point.replicon < 1
     expected = np.array([point.entropy, point.q])
-    if not device.weights.discrete:  # a fraction of the sphere
-        expected[0] -= device.weights.entropy
     N, samples = 501, 24
     small = np.array([run(N, seed) for seed in range(samples)])
     scatter = small.std(axis=0, ddof=1)

@@ -78,10 +78,10 @@ def energetic(unit, q0, q1, m, kappa=0.0):
 
 
 def spherical(alpha, unit, kappa, q0, q1, m, q0_hat, q1_hat, diagonal):
-    """P2, equations B4 and B6, with all conjugates."""
+    """P2, equations B4 and B6, with all conjugates; less the sphere's ln(2 pi e) / 2."""
     total = diagonal + q1_hat
     outer = total - m * (q1_hat - q0_hat)
-    entropic = math.log(2.0 * math.pi / total) + math.log(total / outer) / m + q0_hat / outer
+    entropic = -math.log(total) - 1.0 + math.log(total / outer) / m + q0_hat / outer
     products = diagonal + q1_hat * q1 + m * (q0 * q0_hat - q1 * q1_hat)
     return 0.5 * (products + entropic) + alpha * energetic(unit, q0, q1, m, kappa)
 
@@ -556,7 +556,7 @@ def test_a_solution_reads_well_and_reports():
         "  q0          0.7074539885\n"
         "  q1          0.8628761774\n"
         "  m           0.3206534852\n"
-        "  entropy     -0.5089626733 nats per weight\n"
+        "  entropy     -1.927901207 nats per weight\n"
         "  complexity  0 nats per weight"
     )
     assert "frozen" in str(solve(BINARY_RELU, 0.5))

@@ -78,9 +78,9 @@ def binary_entropy(q, q_hat, alpha, unit, kappa):
 
 
 def spherical_entropy(q, q_hat, diagonal, alpha, unit, kappa):
-    """P2, equations B1 and B3, with both conjugates."""
+    """P2, equations B1 and B3, with both conjugates; less the sphere's ln(2 pi e) / 2."""
     total = diagonal + q_hat
-    entropic = diagonal + q * q_hat + math.log(2.0 * math.pi / total) + q_hat / total
+    entropic = diagonal + q * q_hat - math.log(total) - 1.0 + q_hat / total
     return 0.5 * entropic + alpha * energetic(unit, q, kappa)
 
 

@@ -35,8 +35,7 @@ RELIABLE = (0.02, 0.27)  # distances: above some 1/N, below where most solutions
 
 def _replica_entropy(load):
     """Return the log of the solutions' share of the sphere, three units, replica symmetry."""
-    whole = 0.5 * math.log(2.0 * math.pi * math.e)
-    return typical.solve(COMMITTEE, load).entropy - whole
+    return typical.solve(COMMITTEE, load).entropy
 
 
 def _entropies():

@@ -15,7 +15,6 @@ from wfmlib.landscape._taken import sign_units
 from wfmlib.learning.belief_propagation import (
     PATIENCE,
     checked_reference,
-    entropy_of_all,
     iterate,
     on_sphere,
     plausible,
@@ -113,7 +112,7 @@ def local_entropy(
             NotSettled,
             stacklevel=2,
         )
-    return _dataset(couplings, rows, device.weights.discrete)
+    return _dataset(couplings, rows, device.weights)
 
 
 def _device(solution):
@@ -156,10 +155,10 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
     return distance, entropy, True, len(residuals), float(residuals[-1])
 
 
-def _dataset(couplings, rows, discrete):
+def _dataset(couplings, rows, weights):
     distance, entropy, converged, sweeps, residual = map(np.array, zip(*rows[::-1], strict=True))
     excess = np.full(len(entropy), math.nan)
-    excess[converged] = entropy[converged] - entropy_of_all(distance[converged], discrete)
+    excess[converged] = entropy[converged] - weights.bound(distance[converged])
     unit = {"units": "nats per weight"}
     return xarray.Dataset(
         {

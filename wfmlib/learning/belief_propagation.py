@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from tqdm.auto import tqdm
 
 from wfmlib import _validate
@@ -257,16 +256,6 @@ def plausible(entropy, engine):
     return low <= entropy <= high  # NaN is not
 
 
-def entropy_of_all(distance, discrete):
-    """Return the entropy of all weights at a distance, of +-1 or as a share of the sphere.
-
-    [eq-geometric-bound].
-    """
-    if discrete:
-        return scipy.special.entr(distance) + scipy.special.entr(1.0 - distance)
-    return 0.5 * np.log(4.0 * distance * (1.0 - distance))
-
-
 def too_many(entropy, engine, tolerance):
     """Return whether more solutions are counted near a reference than there are weights.
 
@@ -275,8 +264,8 @@ def too_many(entropy, engine, tolerance):
     """
     if not np.any(engine.reference):
         return False
-    with np.errstate(divide="ignore", invalid="ignore"):
-        most = entropy_of_all(engine.distance(), engine.device.weights.discrete)
+    with np.errstate(invalid="ignore"):
+        most = engine.device.weights.bound(engine.distance())
     return not entropy <= most + 1.0 / engine.reference.size + 10.0 * tolerance  # NaN is too many
 
 

@@ -118,19 +118,19 @@ class Binary:
 class Spherical:
     """Weights on the sphere ``sum_i w_i^2 = N`` (of each hidden unit, in a committee).
 
-    Entropies are logarithms of volumes in the weights' own coordinates: ``ln(2 pi e) / 2`` per
-    weight for the whole sphere. Subtract `entropy` for the logarithm of the fraction of it.
+    Entropies are logarithms of shares of the sphere: 0 without any pattern. The papers' volumes in
+    the weights' own coordinates are larger by ``ln(2 pi e) / 2`` per weight, that of the sphere.
     """
 
     discrete = False  #: solutions run out where q -> 1
-    entropy = 0.5 * math.log(2.0 * math.pi * math.e)  #: nats per weight without any pattern
+    entropy = 0.0  #: nats per weight without any pattern
     collapse = 1.0  #: limit of q_hat (1 - q)^2 for q -> 1
 
     def entropic(self, q_hat):
         """Return the entropic side of the saddle point  [eq-spherical-entropic].
 
         ``q_hat = q / (1 - q)^2``  [eq-spherical-saddle], solved here for q; the free entropy gains
-        ``[ln(1 - q) + q / (1 - q) + ln(2 pi e)] / 2``.
+        ``[ln(1 - q) + q / (1 - q)] / 2``.
 
         Source: P2, equation B1 with the conjugates eliminated.
         """
@@ -139,7 +139,7 @@ class Spherical:
         return Entropic(
             q=q,
             complement=complement,
-            term=0.5 * (math.log(complement) + q / complement) + self.entropy,
+            term=0.5 * (math.log(complement) + q / complement),
             fluctuation=complement**2,
         )
 
@@ -148,7 +148,7 @@ class Spherical:
 
         ``p_hat (1 - p)^2 = p - t1^2 + u^2`` with ``u = (t0 - q t1) / (1 - q) =
         (1 - q) (1 - p) t0_hat``, solved here for p; the local entropy gains
-        ``[ln(1 - p) + p_hat (1 - p) + ln(2 pi e)] / 2``.
+        ``[ln(1 - p) + p_hat (1 - p)] / 2``.
 
         Source: P2, equation C6 with the conjugates eliminated.
         """
@@ -162,14 +162,14 @@ class Spherical:
             complement=complement,
             t0=q * t1 + reference.complement**2 * complement * t0_hat,
             t1_hat=t1 / complement + q * t0_hat,
-            term=0.5 * (math.log(complement) + p_hat * complement) + self.entropy,
+            term=0.5 * (math.log(complement) + p_hat * complement),
             fluctuation=complement**2,
         )
 
     def bound(self, distance):
-        """Return the log-volume of the sphere's slice at a distance  [eq-geometric-bound]."""
+        """Return the log-share of the sphere's slice at a distance  [eq-geometric-bound]."""
         with np.errstate(divide="ignore"):
-            return 0.5 * np.log(4.0 * distance * (1.0 - np.asarray(distance))) + self.entropy
+            return 0.5 * np.log(4.0 * distance * (1.0 - np.asarray(distance)))
 
 
 # ------------------------------------------------------------------------------------------------

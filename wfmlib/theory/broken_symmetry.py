@@ -143,7 +143,7 @@ def _spherical(q0_hat, split, m):
 
     With ``X = 1 - q1`` and ``Y = X + m (q1 - q0)``: ``q0_hat = q0 / Y^2`` and ``q1_hat - q0_hat =
     (q1 - q0) / (X Y)``, solved here for the overlaps. The free entropy gains ``[ln X + ln(Y / X) /
-    m + q0 / Y + ln(2 pi e)] / 2``.
+    m + q0 / Y] / 2``.
 
     Source: P2, equation B4.
     """
@@ -158,7 +158,7 @@ def _spherical(q0_hat, split, m):
         complement=inner,
         difference=split * inner,
         split_hat=split / outer,
-        term=0.5 * (math.log(inner) + log_ratio / m + q0 / outer + math.log(2.0 * math.pi) + 1.0),
+        term=0.5 * (math.log(inner) + log_ratio / m + q0 / outer),
         complexity=0.5 * (log_ratio - share + m * share * q0_hat * outer),
     )
 

@@ -19,7 +19,7 @@ At smaller loads, for three units, the replica-symmetric state: with Sigma the p
 machine is right, given what all solutions share (`committee_of_three`), and ``f = ln Sigma``, s_l
 its derivatives in the fields ``sqrt(q) v_l``,
 
-    entropy = [ln(1 - q) + q / (1 - q) + ln(2 pi e)] / 2 + alpha E f    [eq-rs-committee],
+    entropy = [ln(1 - q) + q / (1 - q)] / 2 + alpha E f    [eq-rs-committee],
     q / (1 - q)^2 = alpha E sum_l s_l^2    [eq-rs-committee-saddle].
 
 Each of the K units has N / K weights and conjugates ``q_hat_l = alpha K E s_l^2``. A difference
@@ -40,7 +40,6 @@ import numpy as np
 import scipy
 
 from wfmlib import _validate, gaussian
-from wfmlib.models.weights import Spherical
 from wfmlib.solvers import accepted, first_root
 from wfmlib.theory import committee_of_three, three_units_capacity
 
@@ -58,7 +57,8 @@ class SymmetricState(NamedTuple):
     q, complement, q_hat : float
         Overlap between two solutions, the same in each unit, ``1 - q``, and the conjugate.
     entropy : float
-        Logarithm of the volume of solutions in nats per weight, at the load asked for.
+        Logarithm of the solutions' share of the spheres, in nats per weight, at the load asked
+        for.
     replicon : float
         RS is stable while it is below 1  [eq-rs-committee-replicon]; at the load asked for.
     """
@@ -102,13 +102,13 @@ class Typical:
     def saddle_point(self, alpha):
         """Return the replica-symmetric state at a load from 0 to 3.9, and the report.
 
-        Relative errors of q, of ``entropy - Spherical().entropy`` and of the replicon are below
-        1e-5 up to q = 0.9, which is where replica symmetry has long been lost.
+        Relative errors of q, of the entropy and of the replicon are below 1e-5 up to q = 0.9,
+        which is where replica symmetry has long been lost.
         """
         alpha = _validate.real("alpha", alpha, 0.0, 3.9)
         if alpha < 1e-9:
             report = accepted(0.0, 0.0, 0, "no patterns")
-            return SymmetricState(alpha, 0.0, 1.0, 0.0, Spherical.entropy, 0.0), report
+            return SymmetricState(alpha, 0.0, 1.0, 0.0, 0.0, 0.0), report
 
         def excess(logit):
             return math.log(_symmetric(logit).alpha / alpha)
@@ -151,7 +151,7 @@ def _symmetric(logit, alpha=None):
     term, force, _, whole = committee_of_three.symmetric_averages(q, complement, ORDER)
     load = q / complement**2 / force
     alpha = load if alpha is None else alpha
-    entropic = 0.5 * (math.log(complement) + q / complement) + Spherical.entropy
+    entropic = 0.5 * (math.log(complement) + q / complement)
     return SymmetricState(
         load,
         q,

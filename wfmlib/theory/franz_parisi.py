@@ -63,7 +63,7 @@ class Point:
     reference, constraint : Margin or CrossEntropy; Margin
         What the reference is drawn from, and the margin of the solutions counted.
     local_entropy : float
-        Logarithm of the number (Binary) or volume (Spherical) of solutions at that distance, in
+        Logarithm of the number (Binary) or share (Spherical) of solutions at that distance, in
         nats per weight  [eq-franz-parisi]. Negative for binary weights: there are none.
     bound : float
         The same for all configurations at that distance  [eq-geometric-bound].
@@ -264,7 +264,7 @@ def curve(
     -----
     At distance 0 there is but the reference itself: for binary weights the local entropy is 0 if
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
-    volume vanishes, ``-inf``.
+    share vanishes, ``-inf``.
     """
     return along(distance, Surroundings(device, alpha, reference, constraint), progress)
 
@@ -371,7 +371,7 @@ def geometric_bound(device, distance):
     Returns
     -------
     float or ndarray
-        ``-d ln d - (1 - d) ln(1 - d)`` (Binary), or ``[ln(4 d (1 - d)) + ln(2 pi e)] / 2``
+        ``-d ln d - (1 - d) ln(1 - d)`` (Binary), or ``ln(4 d (1 - d)) / 2``
         (Spherical), in nats per weight.
 
     Raises

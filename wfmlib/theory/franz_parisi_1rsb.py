@@ -114,7 +114,7 @@ class BrokenPoint:
 
     @property
     def group_entropy(self):
-        """Logarithm of the number (Binary) or volume (Spherical) of solutions in a group."""
+        """Logarithm of the number (Binary) or share (Spherical) of solutions in a group."""
         return self.local_entropy - self.complexity / self.m
 
 

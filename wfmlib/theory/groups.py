@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib import gaussian
-from wfmlib.models.weights import Spherical, _reference_spin
+from wfmlib.models.weights import _reference_spin
 from wfmlib.theory.broken_symmetry import log_tail, pattern_group
 from wfmlib.theory.constrained import FREE, LIMIT, Constrained
 
@@ -193,8 +193,7 @@ def _spherical(distance, p0_hat, correlation, split, m, reference, *_):
 
     With ``X = 1 - p1`` and ``Y = X + m (p1 - p0)``: ``p0_hat Y^2 = p0 - t1^2 + u^2`` with ``u =
     (t0 - q t1) / (1 - q) = (1 - q) Y t0_hat``, and ``p1_hat - p0_hat = (p1 - p0) / (X Y)``, solved
-    here for the overlaps. The local entropy gains ``[ln X + ln(Y / X) / m + p0_hat Y + ln(2 pi e)]
-    / 2``.
+    here for the overlaps. The local entropy gains ``[ln X + ln(Y / X) / m + p0_hat Y] / 2``.
     """
     t1, q = 1.0 - 2.0 * distance, reference.q
     free = 4.0 * distance * (1.0 - distance)  # 1 - t1^2
@@ -212,7 +211,7 @@ def _spherical(distance, p0_hat, correlation, split, m, reference, *_):
         difference=split * inner,
         t0=q * t1 + reference.complement**2 * wide * t0_hat,
         split_hat=split / wide,
-        term=0.5 * (math.log(inner) + log_ratio / m + p0_hat * wide) + Spherical.entropy,
+        term=0.5 * (math.log(inner) + log_ratio / m + p0_hat * wide),
         complexity=0.5 * (log_ratio - share + m * share * p0_hat * wide),
     )
 

@@ -1,9 +1,9 @@
 """Dense regions of solutions: y real replicas of a device at a fixed mutual overlap.
 
 The configurations of y solutions with mutual overlaps q1 are counted, ``N y V(q1)`` being the
-logarithm of their number or volume  [eq-mutual-replicas], [eq-ld-entropy]. With many replicas the
-count is ruled by regions in which solutions lie densest. Replica symmetry between the groups of y
-throughout.
+logarithm of their number, or share of the sphere  [eq-mutual-replicas], [eq-ld-entropy]. With many
+replicas the count is ruled by regions in which solutions lie densest. Replica symmetry between the
+groups of y throughout.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Point:
     constraint : Margin
         What every pattern demands.
     entropy : float
-        Free entropy V: logarithm of the number (Binary) or volume (Spherical) of configurations of
+        Free entropy V: logarithm of the number (Binary) or share (Spherical) of configurations of
         the replicas, in nats per weight and replica  [eq-ld-entropy]. Not normalised.
     local_entropy : float
         `entropy` minus its value at load 0 with as many replicas: logarithm of the fraction of

@@ -47,7 +47,8 @@ class OneStep:
         Parisi parameter, from 0 to 1: a share ``1 - m`` of all pairs of solutions lies in one
         group. 1 at a replica-symmetric point.
     entropy : float
-        Logarithm of the number (Binary) or volume (Spherical) of solutions, in nats per weight.
+        Logarithm of the number of solutions (Binary) or of their share of the sphere (Spherical),
+        in nats per weight.
     complexity : float
         Logarithm of the number of groups, in nats per weight: 0 unless m = 1.
     q0_hat, q1_hat : float

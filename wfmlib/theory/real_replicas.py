@@ -149,7 +149,7 @@ class Infinite:
             spread = complement * math.exp(-place)
             outer = complement + spread
             q1_hat, d0_hat = overlap / outer**2, spread / outer / complement
-            self._entropic = 0.5 * (math.log(complement) + overlap / outer) + weights.entropy
+            self._entropic = 0.5 * (math.log(complement) + overlap / outer)
         self.q0, self.spread, self._d0_hat = overlap, spread, d0_hat
         effective = activation._effective(overlap, complement)
         kappa = constraint.rescaled(activation.scale).kappa
@@ -194,7 +194,7 @@ class Free:
                 self.entropy = field + math.log1p(decay) - field * math.sqrt(overlap)
             else:
                 self.slope = -0.5 / complement
-                self.entropy = 0.5 * math.log(complement) + weights.entropy
+                self.entropy = 0.5 * math.log(complement)
             return
         if weights.discrete:
             at = _binary(0.0, _widest_split(overlap, replicas), replicas)

@@ -60,7 +60,8 @@ class SaddlePoint:
     distance : float
         ``(1 - q) / 2``; for binary weights the fraction that differs  [eq-typical-distance].
     entropy : float
-        Logarithm of the number (Binary) or volume (Spherical) of solutions, in nats per weight.
+        Logarithm of the number of solutions (Binary) or of their share of the sphere (Spherical),
+        in nats per weight.
         Negative for binary weights: there are none. Terms of order ``1 / (1 - q)`` cancel in it:
         its absolute error is of the order of ``1e-16 / (1 - q)``.
     replicon : float
@@ -185,8 +186,8 @@ def solve(device, alpha, constraint=Margin(0.0)):
     increases with q_hat. If another activation has several, the one with the smallest q is meant;
     two that differ by less than half a unit in ``ln q_hat`` may be overlooked.
 
-    Three units: relative errors of q, of the entropy's distance from that of the sphere and of
-    the replicon below 1e-5 up to q = 0.9  [eq-rs-committee].
+    Three units: relative errors of q, of the entropy and of the replicon below 1e-5 up to q = 0.9
+    [eq-rs-committee].
 
     Source: P3, equations A9-A10; P2, equations B1-B3; P1, appendices B1 (cross-entropy, corrected)
     and C (three units, a single overlap).
