@@ -481,6 +481,19 @@ def test_limits():
     assert found.errors == recount(found.weights, xi, sigma) > 0
 
 
+def test_snapshots_are_where_shorter_runs_end():
+    xi, sigma = patterns.random(40, 33, rng=4)
+    options = {"replicas": 3, "coupling": 2.0, "rng": 0}
+    found = entropic_least_action(
+        TreeCommittee(3), xi, sigma, max_epochs=7, snapshots=(2, 5, 9), **options
+    )
+    assert set(found.snapshots) == {2, 5}
+    for epoch, replicas in found.snapshots.items():
+        short = entropic_least_action(TreeCommittee(3), xi, sigma, max_epochs=epoch, **options)
+        assert np.array_equal(replicas, short.replicas)
+        assert not np.array_equal(replicas, found.replicas)
+
+
 @pytest.mark.parametrize("algorithm", [least_action, entropic_least_action])
 def test_a_seed_decides_everything(algorithm):
     xi, sigma = patterns.random(40, 45, rng=4)
@@ -540,6 +553,7 @@ REFUSE = {
         (ValueError, "coupling must be", {"coupling": -0.1}),
         (ValueError, "growth must be", {"growth": -1e-3}),
         (ValueError, "collapse must be", {"collapse": 0.0}),
+        (ValueError, "snapshots must be >= 1", {"snapshots": (3, 0)}),
     ],
 }
 

@@ -59,9 +59,12 @@ class EntropicLeastAction(Solution):
     ----------
     replicas : numpy.ndarray
         The weights of each replica, shape (y,) and that of `weights`.
+    snapshots : dict of int to numpy.ndarray
+        The same at the end of the epochs that were asked for, as far as they were reached.
     """
 
     replicas: np.ndarray
+    snapshots: dict
 
 
 @tells("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
@@ -77,6 +80,7 @@ def entropic_least_action(
     batch=100,
     collapse=1e-7,
     max_epochs=10_000,
+    snapshots=(),
     rng=None,
     progress=False,
 ):
@@ -103,6 +107,8 @@ def entropic_least_action(
         an epoch, is at most this; positive [eq-collapse].
     max_epochs : int, optional
         Where to stop without a collapse.
+    snapshots : sequence of int, optional
+        Epochs, counted from 1, at whose end the replicas are kept as well.
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights and the orders; fresh entropy where None. Each replica draws from a
         child of its own.
@@ -134,6 +140,7 @@ def entropic_least_action(
     growth = _validate.real("growth", growth, 0.0)
     collapse = _validate.real("collapse", collapse, 0.0, low_open=True)
     max_epochs = _validate.integer("max_epochs", max_epochs, 1)
+    wanted = {_validate.integer("snapshots", epoch, 1) for epoch in snapshots}
     children = _validate.generator(rng).spawn(replicas)
     _validate.choice("progress", progress, (True, False))
     w = np.array([uniform_weights(child, instance.shape) for child in children])
@@ -144,6 +151,7 @@ def entropic_least_action(
     space = workspace(instance)
     everything = np.arange(len(instance.aligned))
     history = {name: [] for name in ("spread", "errors", "replica_errors", "coupling")}
+    kept = {}
     with tqdm(total=max_epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
         while len(history["spread"]) < max_epochs:
             for order, child in zip(orders, children, strict=True):
@@ -156,6 +164,9 @@ def entropic_least_action(
             record = (spread, errors, wrong.sum() / replicas, coupling)
             for name, value in zip(history, record, strict=True):
                 history[name].append(value)
+            epoch = len(history["spread"])
+            if epoch in wanted:
+                kept[epoch] = instance.taken(w)
             bar.set_postfix(spread=f"{spread:.1e}", errors=errors, refresh=False)
             bar.update()
             if spread <= collapse:
@@ -175,6 +186,7 @@ def entropic_least_action(
         epochs=len(history["spread"]),
         history=history,
         replicas=instance.taken(w),
+        snapshots=kept,
     )
 
 
