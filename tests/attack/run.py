@@ -74,9 +74,11 @@ def attack_all(targets, seed, minutes, calls=ROUND):
     tallies = {target.name: Tally() for target in targets}
     began = time.monotonic()
     with tqdm(total=round(60 * minutes), unit="s", disable=not sys.stderr.isatty()) as bar:
-        for turn, (number, target) in itertools.product(itertools.count(), enumerate(targets)):
+        for one in itertools.count():
+            turn, number = divmod(one, len(targets))
             if turn and time.monotonic() - began > 60 * minutes:
                 break
+            target = targets[number]
             attack(target, hash((seed, turn, number)), calls, tallies[target.name])
             bar.update(round(time.monotonic() - began) - bar.n)
     return tallies
