@@ -65,7 +65,7 @@ class Measure:
         if self.spherical:
             total = 1.0 / (1.0 - q)  # q_hat and the conjugate of the norm
             diagonal = total - q_hat
-            ends = diagonal + q * q_hat + math.log(2.0 * math.pi / total) + q_hat / total
+            ends = diagonal + q * q_hat - math.log(total) - 1.0 + q_hat / total
             return 0.5 * ends + pattern
         z, weight = line(0.05)
         spins = weight @ naive.log_2cosh(math.sqrt(q_hat) * z)

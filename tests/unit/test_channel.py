@@ -20,7 +20,7 @@ from wfmlib.learning.channel import CELL, DEGREE, TOLERANCE, WIDEST
 from wfmlib.learning.messages import BinaryMessages, SphericalMessages
 
 RATIOS = [0.0, 1e-30, 1e-6, 0.01, 0.3, 0.9, 1.0]  # of what is asked for -1, to what for +1
-TAME = st.one_of(st.just(0.0), st.floats(1e-6, 1.0))  # those with zeros of Z well off the axis
+TAME = st.one_of(st.just(0.0), st.floats(1e-5, 1.0))  # those with zeros of Z well off the axis
 
 
 def z(x, plus, minus):
@@ -88,7 +88,7 @@ def points(x, distance):
     return x + distance * np.linspace(-1, 1, 41)
 
 
-@given(st.floats(-12.0, 12.0), st.floats(1e-3, 1.2), st.one_of(TAME, st.floats(1e-40, 1e-6)))
+@given(st.floats(-12.0, 12.0), st.floats(1e-3, 1.2), st.one_of(TAME, st.floats(1e-40, 1e-5)))
 @settings(max_examples=120, deadline=None)
 def test_fit_holds_its_tolerance_where_it_says_so(x, distance, minus):
     coefficients = np.empty(DEGREE + 1)
@@ -135,7 +135,7 @@ def test_tables_hold_the_tolerance(x, distance, minus):
     check_table(x, distance, minus, 2 * TOLERANCE)
 
 
-@pytest.mark.parametrize(("minus", "error"), [(1e-12, 2e-6), (1e-20, 1e-4), (1e-40, 5e-3)])
+@pytest.mark.parametrize(("minus", "error"), [(1e-6, 3e-8), (1e-12, 2e-6), (1e-20, 1e-4), (1e-40, 5e-3)])
 def test_tables_are_worse_where_an_answer_is_all_but_excluded(minus, error):
     """There Z has zeros closer to the real axis: about pi / |x| off it, at H(-x) = minus."""
     x = -math.sqrt(-2 * math.log(minus))

@@ -70,7 +70,7 @@ DEFAULTS = [
     (
         learning.entropic_least_action,
         {"replicas": 20, "eta": 1e-2, "coupling": 0.5, "growth": 1e-4}
-        | {"batch": 100, "collapse": 1e-7, "max_epochs": 10_000}
+        | {"batch": 100, "collapse": 1e-7, "max_epochs": 10_000, "snapshots": ()}
         | QUIET,
     ),
     (

@@ -38,6 +38,7 @@ ELAL = {
     "batch": 100,
     "collapse": 1e-7,
     "max_epochs": 20_000,
+    "snapshots": (),
 }
 PLAIN = {"batch": 100, "loss": "divided", "step": "sum", "normalise": "batch", "per": "batch"}
 FAST = {
