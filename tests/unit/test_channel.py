@@ -135,7 +135,9 @@ def test_tables_hold_the_tolerance(x, distance, minus):
     check_table(x, distance, minus, 2 * TOLERANCE)
 
 
-@pytest.mark.parametrize(("minus", "error"), [(1e-6, 3e-8), (1e-12, 2e-6), (1e-20, 1e-4), (1e-40, 5e-3)])
+@pytest.mark.parametrize(
+    ("minus", "error"), [(1e-6, 3e-8), (1e-12, 2e-6), (1e-20, 1e-4), (1e-40, 5e-3)]
+)
 def test_tables_are_worse_where_an_answer_is_all_but_excluded(minus, error):
     """There Z has zeros closer to the real axis: about pi / |x| off it, at H(-x) = minus."""
     x = -math.sqrt(-2 * math.log(minus))
