@@ -69,9 +69,13 @@ def reals(name, value):
     return given.astype(float)
 
 
-def broadcast(**pair):
-    """Return two named arrays of floats, broadcast against each other."""
-    given = {name: reals(name, value) for name, value in pair.items()}
+def broadcast(**numbers):
+    """Return named arrays of floats, broadcast against each other."""
+    return together({name: reals(name, value) for name, value in numbers.items()})
+
+
+def together(given):
+    """Return the arrays of a dict, broadcast against each other."""
     try:
         return np.broadcast_arrays(*given.values())
     except ValueError:

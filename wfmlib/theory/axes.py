@@ -16,16 +16,15 @@ from wfmlib import _validate
 from wfmlib.models.activations import Sign
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import (
+    WEIGHTS,
     Committee,
     Device,
     ParityMachine,
     Perceptron,
     TreeCommittee,
 )
-from wfmlib.models.weights import Binary, Spherical
 from wfmlib.theory.finite_machines import MOST_UNITS, Parity, SignCommittee
 
-WEIGHTS = (Binary, Spherical)
 CONSTRAINTS = (Margin, CrossEntropy)
 
 # In units of the activation's scale. From about -2.3 downwards, at loads of hundreds, several
@@ -163,11 +162,5 @@ def broadcast(constraint, **numbers):
     """Return an array of constraints and named arrays of floats, broadcast against each other."""
     given = {name: _validate.reals(name, value) for name, value in numbers.items()}
     given["constraint"] = _validate.array("constraint", constraint)
-    try:
-        *arrays, constraints = np.broadcast_arrays(*given.values())
-    except ValueError:
-        shapes = " and ".join(str(one.shape) for one in given.values())
-        raise ValueError(
-            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}"
-        ) from None
+    *arrays, constraints = _validate.together(given)
     return constraints, *arrays
