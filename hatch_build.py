@@ -1,6 +1,6 @@
 """What the build of the wheel adds: which archives the book's site has, and where the site is.
 
-`wfmlib/experiments/site.json` is written into the wheel, and nowhere else: in a checkout the
+`wfmlib/runs/site.json` is written into the wheel, and nowhere else: in a checkout the
 archives lie in `book/results`. The address is the environment's WFMLIB_SITE, if it is set.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CARRIED = "wfmlib/experiments/site.json"
+CARRIED = "wfmlib/runs/site.json"
 
 
 def archives(results: Path) -> list[Path]:

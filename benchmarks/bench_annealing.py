@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from wfmlib import patterns
-from wfmlib.learning.annealing_moves import metropolis, pulls, waiting
-from wfmlib.learning.annealing_state import Model
+from wfmlib.learning.annealing.moves import metropolis, pulls, waiting
+from wfmlib.learning.annealing.state import Model
 from wfmlib.models import Binary, Perceptron, ReLU, Sign, TreeCommittee
 
 CASES = {  # device, weights, load

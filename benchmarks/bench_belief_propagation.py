@@ -24,9 +24,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from wfmlib import learning, patterns
-from wfmlib.learning.belief_propagation import prepare
+from wfmlib.learning.messages.belief_propagation import prepare
 from wfmlib.models import Binary, Perceptron, Spherical, TreeCommittee
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 
 N, P = 1001, 601
 PEER_EDGE = {"exact": 20.7, "expanded": 7.0}  # ns per edge and sweep, binary weights

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from wfmlib import patterns
-from wfmlib.learning.binary_sgd import Descent
+from wfmlib.learning.descent.binary_sgd import Descent
 from wfmlib.networks.binary_mlp import BinaryMLP
 
 pytestmark = pytest.mark.usefixtures("one_thread")

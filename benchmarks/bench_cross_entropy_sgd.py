@@ -18,9 +18,9 @@ import pytest
 from scipy.special import expit
 
 from wfmlib import learning, patterns
-from wfmlib.learning import schedules
-from wfmlib.learning.cross_entropy_sgd import _Descent, cross_entropy_sgd
-from wfmlib.learning.soft_committee import descend
+from wfmlib.learning.descent import schedules
+from wfmlib.learning.descent.cross_entropy_sgd import _Descent, cross_entropy_sgd
+from wfmlib.learning.descent.soft_committee import descend
 from wfmlib.models import TreeCommittee
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -9,7 +9,7 @@ import pytest
 
 from wfmlib.models import TreeCommittee
 from wfmlib.theory import typical
-from wfmlib.theory.finite_machines import Parity, SignCommittee
+from wfmlib.theory.machines.finite_machines import Parity, SignCommittee
 
 
 @pytest.mark.parametrize("overlap", [0.7, 0.9, 0.98])

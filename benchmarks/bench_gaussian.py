@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from wfmlib.gaussian import H, average, grid, hazard, hazard_derivative, log_H
+from wfmlib.numerics.gaussian import H, average, grid, hazard, hazard_derivative, log_H
 
 POINTS = np.random.default_rng(1).uniform(-6.0, 30.0, 100_000)
 C, KAPPA = 1 - 1e-6, 0.3

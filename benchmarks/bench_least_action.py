@@ -20,10 +20,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from wfmlib import patterns
-from wfmlib.learning import _mini_batches
-from wfmlib.learning.entropic_least_action import _epoch as epoch_of_replicas
-from wfmlib.learning.least_action import _epoch as epoch
-from wfmlib.learning.least_action import workspace
+from wfmlib.learning.descent import mini_batches as _mini_batches
+from wfmlib.learning.descent.entropic_least_action import _epoch as epoch_of_replicas
+from wfmlib.learning.descent.least_action import _epoch as epoch
+from wfmlib.learning.descent.least_action import workspace
 from wfmlib.models import Committee, TreeCommittee
 
 TARGET = 1.0 / 3.0  # of the better peer's time

@@ -18,10 +18,10 @@ import numba
 import numpy as np
 import pytest
 
-from wfmlib import gaussian
-from wfmlib.learning.message_passing import Messages, _sweep, approximate_message_passing
-from wfmlib.learning.packed_patterns import PackedPatterns
+from wfmlib.learning.messages.approximate import Messages, _sweep, approximate_message_passing
+from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.models import Binary, Perceptron, Spherical
+from wfmlib.numerics import gaussian
 
 BOUND = 0.5  # of the speed of a plain pass: a sweep that reads faster is bound by memory
 

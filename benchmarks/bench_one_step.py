@@ -15,7 +15,7 @@ from scipy import optimize, special
 
 from wfmlib.models import Activation, Binary, Margin, ReLU, Spherical, TreeCommittee
 from wfmlib.theory import typical
-from wfmlib.theory.broken_symmetry import Broken
+from wfmlib.theory.saddles.broken_symmetry import Broken
 
 RELU = TreeCommittee(np.inf, ReLU())  # spherical weights
 X = np.linspace(-9.0, 9.0, 181)

@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 
 from tests import toy_experiment as toy
-from wfmlib import experiments
-from wfmlib.experiments import archive
+from wfmlib.book import experiments
+from wfmlib.runs import archive
 
 SMALL = toy.experiment(
     scales={name: toy.scale(1, grid={"alpha": (0.25, 0.5)}) for name in ("quick", "paper")}

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from wfmlib import datasets, landscape, learning, networks
-from wfmlib.experiments import (
+from wfmlib.book.experiments import (
     annealing_losses,
     binary_networks,
     image_task,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wfmlib import cli, experiments
-from wfmlib.experiments import Axis, Experiment, Scale, Variable
+from wfmlib.book import cli, experiments
+from wfmlib.book.experiments import Axis, Experiment, Scale, Variable
 
 
 def sample(settings, point, seed):
@@ -51,7 +51,7 @@ def threads(settings, point, seed):
     """Return how many threads a kernel of this process may use."""
     import threadpoolctl
 
-    from wfmlib import _threads
+    from wfmlib.numerics import _threads
 
     pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
     return {"threads": max([_threads.available(), *pools])}

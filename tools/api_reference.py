@@ -43,6 +43,22 @@ CODE = re.compile(
     r".*?</pre></div>\s*</div>",
     re.DOTALL,
 )
+PARTS = (
+    "book.claims",
+    "book.cli",
+    "book.display",
+    "book.experiments",
+    "datasets",
+    "landscape",
+    "learning",
+    "models",
+    "networks",
+    "numerics.comparisons",
+    "numerics.gaussian",
+    "numerics.solvers",
+    "patterns",
+    "theory",
+)
 SHORT = 60  # characters of a value that is worth showing
 
 
@@ -54,10 +70,8 @@ SHORT = 60  # characters of a value that is worth showing
 @cache
 def modules() -> tuple[str, ...]:
     """Return the public modules: the parts of the package, and those that a part makes public."""
-    import wfmlib
-
     found = []
-    for part in (*wfmlib._PARTS, "cli"):
+    for part in PARTS:
         module = importlib.import_module(f"wfmlib.{part}")
         members = [getattr(module, name) for name in module.__all__]
         found += [module, *(one for one in members if isinstance(one, ModuleType))]
@@ -258,7 +272,7 @@ class CompiledDocumenter(FunctionDocumenter):
     @classmethod
     def can_document_member(cls, member, membername, isattr, parent):
         """Tell whether numba compiled it."""
-        from wfmlib._universal import Universal
+        from wfmlib.numerics._universal import Universal
 
         return isinstance(member, (Dispatcher, Universal))
 
@@ -302,7 +316,7 @@ class CommandHelp(SphinxDirective):
 
     def run(self):
         """Return a section for each command."""
-        from wfmlib import cli
+        from wfmlib.book import cli
 
         with mock.patch.dict(os.environ, COLUMNS="84"):
             parser = cli._parser()

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from notebooks import chapters
 
-from wfmlib import claims
+from wfmlib.book import claims
 
 SCORECARD = "scorecard"
 ROW = re.compile(r'<tr id="([\w-]+)"><th scope="row">.*?(?=</th>)', re.DOTALL)

@@ -19,7 +19,7 @@ from io import BytesIO
 
 import numpy as np
 
-from wfmlib.display import palette
+from wfmlib.book.display import palette
 
 by_night = cache(palette.by_night)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tools import failures, processors, validate
 from tools.notebooks import BUILD, REFERENCES, ROOT, chapters, write_notebooks
 from tools.processors import Setting
-from wfmlib import _numba_cache
+from wfmlib.numerics import _numba_cache
 
 FOLDER = BUILD / "elsewhere"
 

@@ -11,10 +11,11 @@ import re
 
 from nbformat.v4 import new_code_cell
 
-from wfmlib import __version__, claims, experiments
+from wfmlib import __version__
+from wfmlib.book import claims, experiments
 
 ID = "from-the-site"
-FILES = "files/"  # of the site, as `wfmlib.experiments.site` has it
+FILES = "files/"  # of the site, as `wfmlib.runs.site` has it
 WHEEL = f"{FILES}wfmlib-{__version__}-py3-none-any.whl"
 QUOTED = re.compile(r"[\"']([a-z0-9-]+)[\"']")
 # What JupyterLab and Colab need to show the cell folded; the tag is that of the pages.
@@ -58,7 +59,7 @@ if site:
     os.environ.setdefault("WFMLIB_SITE", site)
 """
 FETCH = """\
-from wfmlib import experiments
+from wfmlib.book import experiments
 
 experiments.fetch({names})
 """

@@ -40,14 +40,14 @@ from tools.mutations import Mutant
 from tools.notebooks import BUILD, ROOT
 from tools.reach import Place, Reach, module_of
 
-LEDGER = "wfmlib/claims.toml"
+LEDGER = "wfmlib/book/claims.toml"
 ON_LEDGER = tuple(
     f"tests/unit/test_{name}.py"
     for name in ("ledger", "claims", "claims_otherwise", "claims_training_sets")
 )
 OWN = {  # files of tests that are on each module of a part
-    "wfmlib.experiments.": ("test_recipes", "test_grids", "test_what_is_kept"),
-    "wfmlib.claim_checks.": ("test_claims_otherwise", "test_claims"),
+    "wfmlib.book.experiments.": ("test_recipes", "test_grids", "test_what_is_kept"),
+    "wfmlib.book.claim_checks.": ("test_claims_otherwise", "test_claims"),
 }
 NUMERICS = (
     "gaussian.py",
@@ -195,7 +195,7 @@ class Tree:
         start = {(module, mutant.place)}
         own = next((of for part, of in OWN.items() if module.startswith(part)), ())
         found = self.reach.nearest(start, self.names(start), MOST, own)
-        if mutant.file.startswith("wfmlib/claim_checks/"):  # these are found by names in tables
+        if mutant.file.startswith("wfmlib/book/claim_checks/"):  # found by names in tables
             found += [one for one in ON_LEDGER[2:3] if (self.root / one).exists()]
         if found:
             return found
@@ -210,9 +210,9 @@ class Tree:
         """
         names: dict[str, int] = {}
         for (module, name), steps in self.reach.distances(start, {}).items():  # the nearest first
-            if name == "EXPERIMENT" or module.startswith("wfmlib.experiments."):
+            if name == "EXPERIMENT" or module.startswith("wfmlib.book.experiments."):
                 names.setdefault(module.rpartition(".")[2].replace("_", "-"), steps)
-            if module.startswith("wfmlib.claim_checks") and not name.startswith("_"):
+            if module.startswith("wfmlib.book.claim_checks") and not name.startswith("_"):
                 names.setdefault(name, steps)
         return names
 
@@ -231,7 +231,7 @@ class Tree:
 
     def cases(self, mutant: Mutant) -> dict:
         """Return which cases of a test are on a mutant's claims or recipes, and which on any."""
-        if mutant.file.startswith("wfmlib/experiments/"):
+        if mutant.file.startswith("wfmlib/book/experiments/"):
             one = set(self.names({(module_of(Path(mutant.file)), mutant.place)}))
             every = [path.stem for path in (self.clean / "wfmlib" / "experiments").glob("*.py")]
             return {"one": sorted(one), "of": [name.replace("_", "-") for name in every]}
@@ -239,7 +239,7 @@ class Tree:
         checks = {one["id"]: one.get("compute") for one in claim}
         if mutant.file == LEDGER:
             one = {mutant.place, checks[mutant.place]}
-        elif mutant.file.startswith("wfmlib/claim_checks/"):
+        elif mutant.file.startswith("wfmlib/book/claim_checks/"):
             one = set(self.names({(module_of(Path(mutant.file)), mutant.place)}))
             one |= {id for id, check in checks.items() if check in one}
         else:
@@ -350,7 +350,7 @@ class Tree:
             if outcome != "survives" or not ran:
                 break
             by = ""
-        if outcome == "survives" and mutant.file.startswith("wfmlib/claim_checks/"):
+        if outcome == "survives" and mutant.file.startswith("wfmlib/book/claim_checks/"):
             clean = self.verdicts(mutant, self.clean)
             with self.written(mutant):
                 if self.verdicts(mutant, self.root) != clean:
@@ -374,7 +374,7 @@ class Tree:
             )
             self.changed = self.importers.get(module_of(Path(mutant.file)), set())
             if not is_code:
-                self.changed = self.importers["wfmlib.claims"]
+                self.changed = self.importers["wfmlib.book.claims"]
             with self.kernels.without({path.stem, *(one.stem for one in changed)}):
                 yield
         finally:

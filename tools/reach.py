@@ -1,6 +1,6 @@
 """Which tests reach a definition, the nearest first: what `tools/mutants.py` asks of a tree.
 
-Names are followed as the digest of an experiment follows them (`wfmlib/experiments/digest.py`),
+Names are followed as the digest of an experiment follows them (`wfmlib/runs/digest.py`),
 from each test and its fixtures. What is looked up by a name at run time, an experiment, a check or
 a claim, is found by that name in the text of a test.
 """
@@ -11,7 +11,7 @@ import ast
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from wfmlib.experiments.digest import Sources
+from wfmlib.runs.digest import Sources
 
 Place = tuple[str, str]  # a module, and what it defines
 # A test that any change of a source makes fail would kill all, and says nothing on any.

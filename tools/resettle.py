@@ -21,8 +21,8 @@ import json
 import sys
 from datetime import UTC, datetime
 
-from wfmlib import experiments
-from wfmlib.experiments import archive, samples
+from wfmlib.book import experiments
+from wfmlib.runs import archive, samples
 
 SCALE = "paper"
 

@@ -20,7 +20,7 @@ from docutils import nodes
 from sphinx import addnodes
 
 from tools.plain_formulas import plain
-from wfmlib import claims
+from wfmlib.book import claims
 
 SCORECARD = "book/scorecard"
 SKIPPED = (

@@ -25,7 +25,7 @@ sys.path.append(str(ROOT))  # Sphinx knows this folder only
 from hatch_build import archives  # noqa: E402
 from tools import attach, exercises, first_cell, launch_buttons, students  # noqa: E402
 from tools.notebooks import chapters  # noqa: E402
-from wfmlib import experiments  # noqa: E402
+from wfmlib.book import experiments  # noqa: E402
 
 PAGES = ("book/run", "book/downloads")
 UNKNOWN = "ADDRESS/"

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import importlib
 
-from wfmlib import _numba_cache  # noqa: F401  (first: numba reads the folder at import)
+from wfmlib.numerics import _numba_cache  # noqa: F401  (first: numba reads the folder at import)
 
 __version__ = "0.1.0"
 
 _PARTS = (
-    "claims",
-    "comparisons",
+    "book",
     "datasets",
-    "display",
-    "experiments",
-    "gaussian",
     "landscape",
     "learning",
     "models",
     "networks",
+    "numerics",
     "patterns",
-    "solvers",
+    "runs",
     "theory",
 )
 _MEMBERS = (

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import _validate
+from wfmlib.numerics import _validate
 
 __all__ = ["random", "teacher_student"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis.strategies import SearchStrategy
 
 from wfmlib import learning
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 
 LONGEST = 120.0  # processor seconds of one call
 

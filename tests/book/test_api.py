@@ -164,4 +164,4 @@ def test_main_results_have_their_links(read):
     }
     assert links["theory.typical.solve"] == "../book/api/theory.html#wfmlib.theory.typical.solve"
     assert links["Perceptron"] == "../book/api/models.html#wfmlib.models.Perceptron"
-    assert links["gaussian.H"] == "../book/api/gaussian.html#wfmlib.gaussian.H"
+    assert links["gaussian.H"] == "../book/api/gaussian.html#wfmlib.numerics.gaussian.H"

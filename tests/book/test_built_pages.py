@@ -13,7 +13,8 @@ import pytest
 
 from tests.conftest import PAGE, ROOT
 from tools import launch_buttons, notebooks, page_facts
-from wfmlib import __version__, claims
+from wfmlib import __version__
+from wfmlib.book import claims
 
 PAGE_LIMIT = 2 * 1024**2  # bytes of one page, with what it shows
 BOOK_LIMIT = 70 * 1024**2

@@ -108,7 +108,11 @@ def test_files_are_shared_whole_and_pages_one_by_one():
         ("tests/unit/test_a.py::test_b[1]", "tests/unit/test_a.py::test_b[2]", True),
         ("tests/unit/test_a.py::test_b[1]", "tests/unit/test_b.py::test_b[1]", False),
         ("tests/book/test_lines.py::test_a", "tests/book/test_numbers.py::test_b", True),
-        ("wfmlib/cli.py::wfmlib.cli.main", "wfmlib/cli.py::wfmlib.cli.run", True),
+        (
+            "wfmlib/a.py::wfmlib.a.main",
+            "wfmlib/a.py::wfmlib.a.run",
+            True,
+        ),
     ):
         assert (share(first) == share(second)) is together, (first, second)
 

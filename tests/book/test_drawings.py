@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from tools.drawings import Drawing
-from wfmlib.display.palette import COLOURS, CYCLE, NIGHT, by_night, contrast
+from wfmlib.book.display.palette import COLOURS, CYCLE, NIGHT, by_night, contrast
 
 
 def drawn(figure) -> str:

@@ -64,7 +64,7 @@ def test_by_name():
     assert getattr(sys.modules["wfmlib.toy"], "unseen")()
 """
 CHECKER = """\
-from wfmlib.claim_checks import toy
+from wfmlib.book.claim_checks import toy
 
 def check(id):
     return f"{id}: {getattr(toy, 'bound')() > 0.0}"
@@ -80,7 +80,7 @@ LEDGER_TESTS = """\
 import pathlib, tomllib
 import pytest
 
-CLAIMS = tomllib.loads(pathlib.Path("wfmlib/claims.toml").read_text())["claim"]
+CLAIMS = tomllib.loads(pathlib.Path("wfmlib/book/claims.toml").read_text())["claim"]
 
 @pytest.mark.parametrize("id", [claim["id"] for claim in CLAIMS], ids=str)
 def test_claim(id):
@@ -120,10 +120,10 @@ def tree(tmp_path, monkeypatch):
     for name, text in (
         ("wfmlib/__init__.py", ""),
         ("wfmlib/toy.py", SOURCE),
-        ("wfmlib/claims.py", CHECKER),
-        ("wfmlib/claims.toml", CLAIMS),
-        ("wfmlib/claim_checks/__init__.py", ""),
-        ("wfmlib/claim_checks/toy.py", CHECK),
+        ("wfmlib/book/claims.py", CHECKER),
+        ("wfmlib/book/claims.toml", CLAIMS),
+        ("wfmlib/book/claim_checks/__init__.py", ""),
+        ("wfmlib/book/claim_checks/toy.py", CHECK),
         ("tests/__init__.py", ""),
         ("tests/unit/test_ledger.py", LEDGER_TESTS),
         ("tests/unit/test_toy.py", TESTS),
@@ -380,7 +380,7 @@ def test_which_kernels_hold_what(tree):
 
 
 def test_the_scorecard_sees_another_verdict(tree):
-    found = mutations.of_source(CHECK.encode(), "wfmlib/claim_checks/toy.py")
+    found = mutations.of_source(CHECK.encode(), "wfmlib/book/claim_checks/toy.py")
     seen = {one.kind: tree.test(one) for one in found if one.kind in ("operator", "sign")}
     assert seen["operator"]["outcome"] == "killed"  # -1 - 2 is no bound
     assert seen["operator"]["by"] == "the scorecard"

@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx import addnodes
 
 from tools import plain_formulas
-from wfmlib import claims
+from wfmlib.book import claims
 
 
 @pytest.mark.parametrize(

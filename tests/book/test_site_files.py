@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from hatch_build import carried
 from tests.conftest import ROOT
 from tools import attach, exercises, first_cell, launch_buttons, notebooks
-from wfmlib import experiments
+from wfmlib.book import experiments
 
 RESULTS = ROOT / "book" / "results"
 WHEEL_LIMIT = 1_000_000  # bytes
@@ -51,9 +51,9 @@ def test_one_small_wheel_that_knows_the_archives(html, files):
     assert wheel.stat().st_size < WHEEL_LIMIT
     with zipfile.ZipFile(wheel) as opened:
         names = opened.namelist()
-        told = json.loads(opened.read("wfmlib/experiments/site.json"))
+        told = json.loads(opened.read("wfmlib/runs/site.json"))
         metadata = opened.read(next(one for one in names if one.endswith("/METADATA"))).decode()
-    assert "wfmlib/claims.toml" in names
+    assert "wfmlib/book/claims.toml" in names
     assert not [name for name in names if name.endswith((".pyc", ".nc", ".nbi"))]
     there = {path.name: sha256(path) for path in (files / "archives").iterdir()}
     assert told["files"] == {k: v for k, v in there.items() if k != "SHA256SUMS"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wfmlib import claims
+from wfmlib.book import claims
 
 SHOWN = ".wfm-scorecard tbody tr:not([hidden])"
 STATUS = "#wfm-filter [role=status]"

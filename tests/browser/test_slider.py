@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from wfmlib import display
-from wfmlib.display.palette import on_dark
+from wfmlib.book import display
+from wfmlib.book.display.palette import on_dark
 
 # The variables of pydata-sphinx-theme that the figure uses, and the ground they stand on.
 THEMES = """

@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from wfmlib import claim_checks
+from wfmlib.book import claim_checks
 
 
 @pytest.fixture

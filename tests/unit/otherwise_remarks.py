@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from wfmlib.claim_checks import remarks_runs
+from wfmlib.book.claim_checks import remarks_runs
 from wfmlib.models import ReLU
 
 

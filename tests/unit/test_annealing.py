@@ -25,10 +25,10 @@ from wfmlib import (
     TreeCommittee,
     patterns,
 )
-from wfmlib.learning.annealing import RARE, schedule, shares, simulated_annealing
-from wfmlib.learning.annealing_moves import _choose, metropolis, pulls, waiting
-from wfmlib.learning.annealing_state import LEVELS, Model
-from wfmlib.learning.replicated_annealing import mean_overlap, replicated_annealing
+from wfmlib.learning.annealing.moves import _choose, metropolis, pulls, waiting
+from wfmlib.learning.annealing.replicated import mean_overlap, replicated_annealing
+from wfmlib.learning.annealing.simulated import RARE, schedule, shares, simulated_annealing
+from wfmlib.learning.annealing.state import LEVELS, Model
 
 KERNELS = pytest.mark.parametrize("kernel", [metropolis, waiting], ids=["metropolis", "waiting"])
 LOSSES = pytest.mark.parametrize("loss", ["errors", "cross-entropy"])

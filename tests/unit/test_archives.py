@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wfmlib import experiments
+from wfmlib.book import experiments
 
 RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
 ARCHIVED = [name for name in experiments.names() if (RESULTS / f"{name}.nc").exists()]

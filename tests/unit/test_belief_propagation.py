@@ -26,9 +26,9 @@ from wfmlib import (
     patterns,
 )
 from wfmlib.learning import all_weights, belief_propagation, enumerate_solutions
-from wfmlib.learning.belief_propagation import prepare
-from wfmlib.learning.messages import BinaryMessages, SphericalMessages
-from wfmlib.solvers import NotConverged
+from wfmlib.learning.messages.belief_propagation import prepare
+from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
 
 BOTH = pytest.mark.parametrize("weights", [Binary(), Spherical()], ids=["binary", "spherical"])

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from wfmlib import display
-from wfmlib.display import between, printed, svg
+from wfmlib.book import display
+from wfmlib.book.display import between, printed, svg
 
 X = np.linspace(0, 1, 21)
 KNOTS = np.array([0.0, 1.0, 3.0, 4.0])
@@ -182,7 +182,7 @@ def test_a_part_must_have_two_ends(only):
     ],
 )
 def test_numbers_in_sentences_are_typeset(plain, printed_):
-    from wfmlib.display.slider import typeset
+    from wfmlib.book.display.slider import typeset
 
     assert typeset(plain) == printed_
 

@@ -8,7 +8,7 @@ import pytest
 
 from wfmlib import patterns
 from wfmlib.landscape.overlap import match_layers, overlap
-from wfmlib.learning.binary_sgd import Descent, binary_sgd
+from wfmlib.learning.descent.binary_sgd import Descent, binary_sgd
 from wfmlib.networks.binary_mlp import BinaryMLP
 
 SIZES = pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests import toy_experiment as toy
-from wfmlib import cli, experiments
-from wfmlib.experiments import registry
+from wfmlib.book import cli, experiments
+from wfmlib.runs import registry
 
 NESTED = {
     "N": 31,

@@ -1,7 +1,7 @@
 """The Gaussian step, the output node and the kernels, against statements that anyone can check.
 
-Two errors are stated in `wfmlib.learning.channel`: a polynomial leaves out TOLERANCE of a slope,
-relative to 1 + |slope|; everything else is rounding.
+Two errors are stated in `wfmlib.learning.messages.channel`: a polynomial leaves out
+TOLERANCE of a slope, relative to 1 + |slope|; everything else is rounding.
 """
 
 import math
@@ -15,9 +15,9 @@ from scipy.optimize import brentq
 
 from tests import naive_message_passing as naive
 from wfmlib import Committee, TreeCommittee
-from wfmlib.learning import binary_messages, channel, output_node, spherical_messages
-from wfmlib.learning.channel import CELL, DEGREE, TOLERANCE, WIDEST
-from wfmlib.learning.messages import BinaryMessages, SphericalMessages
+from wfmlib.learning.messages import binary_messages, channel, output_node, spherical_messages
+from wfmlib.learning.messages.channel import CELL, DEGREE, TOLERANCE, WIDEST
+from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
 
 RATIOS = [0.0, 1e-30, 1e-6, 0.01, 0.3, 0.9, 1.0]  # of what is asked for -1, to what for +1
 TAME = st.one_of(st.just(0.0), st.floats(1e-5, 1.0))  # those with zeros of Z well off the axis
@@ -41,7 +41,7 @@ def test_slope_and_log_weight_in_forty_digits(minus):
                 plus, less = common, common * minus
                 exact = z(mpmath.mpf(x), mpmath.mpf(plus), mpmath.mpf(less))
                 expected = (mpmath.mpf(plus) - mpmath.mpf(less)) * mpmath.npdf(x) / exact
-                # the rounding of x costs 1 + x^2 in relative error, see wfmlib.gaussian
+                # the rounding of x costs 1 + x^2 in relative error, see wfmlib.numerics.gaussian
                 close = {"rel": 3e-15 * (1 + x * x), "abs": 1e-180}
                 assert channel.slope(x, plus, less) == pytest.approx(float(expected), **close)
                 assert channel.log_weight(x, plus, less) == pytest.approx(

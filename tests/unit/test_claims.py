@@ -14,9 +14,10 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import erfcx
 
-from wfmlib import claim_checks, claims, experiments, solvers
-from wfmlib.claim_checks import evidence
-from wfmlib.experiments import archive as archives
+from wfmlib.book import claim_checks, claims, experiments
+from wfmlib.book.claim_checks import evidence
+from wfmlib.numerics import solvers
+from wfmlib.runs import archive as archives
 
 LEDGER = claims.load()
 CHECKED = [claim.id for claim in LEDGER if claim.compute]

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.unit import otherwise_archived, otherwise_live, otherwise_remarks
-from wfmlib import claim_checks, claims, experiments
+from wfmlib.book import claim_checks, claims, experiments
 
 RESULTS = pathlib.Path(__file__).parents[2] / "book" / "results"
 CLAIMS = {}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from wfmlib import experiments
-from wfmlib.claim_checks import training_sets
+from wfmlib.book import experiments
+from wfmlib.book.claim_checks import training_sets
 
 CHECKS = {
     "flat_minima_generalise_on_each_set": ("ceSGD slow", "LAL"),

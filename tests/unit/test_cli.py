@@ -12,9 +12,10 @@ import pytest
 import wfmlib
 from tests import tiny_images
 from tests import toy_experiment as toy
-from wfmlib import claim_checks, claims, cli, experiments
-from wfmlib.commands import show
-from wfmlib.experiments import Variable, registry
+from wfmlib.book import claim_checks, claims, cli, experiments
+from wfmlib.book.commands import show
+from wfmlib.book.experiments import Variable
+from wfmlib.runs import registry
 
 FREE = "capacity-proved"  # a claim that costs nothing
 NUMBER = "max-margin-half-load"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wfmlib.comparisons import holm, paired, share_interval
+from wfmlib.numerics.comparisons import holm, paired, share_interval
 
 
 def test_the_p_value_is_that_of_all_signs():

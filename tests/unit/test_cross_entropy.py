@@ -26,14 +26,8 @@ from wfmlib import (
     patterns,
 )
 from wfmlib.models.activations import Linear
-from wfmlib.solvers import NotConverged, Report
-from wfmlib.theory import (
-    cross_entropy,
-    franz_parisi_1rsb,
-    stabilities,
-    teacher_student,
-    typical,
-)
+from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.theory import cross_entropy, franz_parisi_1rsb, stabilities, teacher_student, typical
 
 SIGN, RELU = (TreeCommittee(np.inf, unit, Binary()) for unit in (Sign(), ReLU()))
 BINARY = [Perceptron(), SIGN, RELU]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from wfmlib import Committee, Perceptron, Spherical, TreeCommittee, networks, patterns
-from wfmlib.learning import schedules, soft_committee
-from wfmlib.learning.cross_entropy_sgd import cross_entropy_sgd
-from wfmlib.learning.schedules import FAST, FAST_IMAGES, SLOW, SLOW_IMAGES, Schedule
-from wfmlib.solvers import NotConverged
+from wfmlib.learning.descent import schedules, soft_committee
+from wfmlib.learning.descent.cross_entropy_sgd import cross_entropy_sgd
+from wfmlib.learning.descent.schedules import FAST, FAST_IMAGES, SLOW, SLOW_IMAGES, Schedule
+from wfmlib.numerics.solvers import NotConverged
 
 SHAPES = pytest.mark.parametrize(
     ("units", "tree"), [(1, True), (3, True), (9, True), (3, False), (5, False)]

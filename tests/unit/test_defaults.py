@@ -11,9 +11,10 @@ import math
 
 import pytest
 
-from wfmlib import gaussian, landscape, learning, networks, patterns, solvers, theory
+from wfmlib import landscape, learning, networks, patterns, theory
 from wfmlib.landscape.local_entropy import excess_at
 from wfmlib.models import Margin
+from wfmlib.numerics import gaussian, solvers
 from wfmlib.theory import (
     franz_parisi,
     franz_parisi_1rsb,

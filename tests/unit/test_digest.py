@@ -11,8 +11,8 @@ import pytest
 
 import wfmlib
 from tests import toy_experiment as toy
-from wfmlib import experiments
-from wfmlib.experiments import digest
+from wfmlib.book import experiments
+from wfmlib.runs import digest
 
 PACKAGE = Path(wfmlib.__file__).parent
 NAMES = tuple(name for name in experiments.names() if name != "toy")

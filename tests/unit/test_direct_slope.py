@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from wfmlib.learning import channel
-from wfmlib.learning.direct_slope import (
+from wfmlib.learning.messages import channel
+from wfmlib.learning.messages.direct_slope import (
     FARTHEST,
     GAP_DENOMINATOR,
     GAP_NUMERATOR,

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from wfmlib import display
-from wfmlib.display import axes, palette, printed, svg
+from wfmlib.book import display
+from wfmlib.book.display import axes, palette, printed, svg
 
 X = np.linspace(0, 2, 201)
 LOADS = np.linspace(0.1, 0.8, 8)
@@ -353,7 +353,7 @@ def test_the_live_control_redraws_with_the_same_code():
 NOTEBOOK = """
 import numpy as np, os, sys
 import matplotlib.pyplot as plt
-from wfmlib import display
+from wfmlib.book import display
 display.figures()
 ---
 fig, ax = plt.subplots()
@@ -402,7 +402,7 @@ def line_in_another_process():
 import sys
 import matplotlib; matplotlib.use("agg")
 import matplotlib.pyplot as plt
-from wfmlib import display
+from wfmlib.book import display
 display.figures()
 fig, ax = plt.subplots()
 ax.plot([0, 1], color=display.COLOURS["sign"], **display.LINES["bound"])

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from tests import naive
 from wfmlib import Binary, Committee, Margin, ParityMachine, Perceptron, TreeCommittee, patterns
-from wfmlib.learning import (
-    all_weights,
-    enumerate_fields,
-    enumerate_machines,
-    enumerate_solutions,
-    enumeration,
-)
+from wfmlib.learning import all_weights, enumerate_fields, enumerate_solutions
+from wfmlib.learning.exact import enumerate_machines, enumeration
 
 committee = partial(TreeCommittee, weights=Binary())
 MACHINES = {

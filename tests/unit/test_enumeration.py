@@ -13,7 +13,8 @@ from scipy.special import comb
 
 from tests import naive
 from wfmlib import CrossEntropy, Margin, Perceptron, Spherical, patterns
-from wfmlib.learning import enumerate_solutions, enumeration
+from wfmlib.learning import enumerate_solutions
+from wfmlib.learning.exact import enumeration
 
 all_signs = cache(naive.all_signs)
 

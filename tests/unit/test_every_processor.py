@@ -18,9 +18,10 @@ import numpy as np
 import pytest
 
 from tools import processors
-from wfmlib import landscape, learning, patterns, portable
-from wfmlib.learning.schedules import FAST_IMAGES, SLOW, Schedule
+from wfmlib import landscape, learning, patterns
+from wfmlib.learning.descent.schedules import FAST_IMAGES, SLOW, Schedule
 from wfmlib.models import Committee, TreeCommittee
+from wfmlib.numerics import portable
 
 ROOT = Path(__file__).parents[2]
 # Steep enough that units saturate and patterns fall silent.

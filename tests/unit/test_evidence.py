@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wfmlib.claim_checks import evidence
+from wfmlib.book.claim_checks import evidence
 
 
 @pytest.mark.parametrize(

@@ -21,19 +21,16 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from tests import toy_experiment as toy
-from wfmlib import experiments
-from wfmlib.experiments import (
+from wfmlib.book import experiments
+from wfmlib.book.experiments import (
     Axis,
     DamagedArchiveError,
     RunError,
     RunInterrupted,
     Scale,
     Variable,
-    archive,
-    digest,
-    runner,
-    samples,
 )
+from wfmlib.runs import archive, digest, runner, samples
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 120  # seconds: for a machine that does much else
@@ -745,7 +742,7 @@ def test_arguments_of_run_are_checked(options, error):
 
 def test_importing_is_quick():
     code = (
-        "import sys, wfmlib.experiments\n"
+        "import sys, wfmlib.book.experiments\n"
         "heavy = {'xarray', 'pandas', 'dask', 'distributed', 'joblib', 'numba', 'matplotlib'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )

@@ -15,10 +15,12 @@ import pytest
 
 from tests import tiny_images
 from tests import toy_experiment as toy
-from wfmlib import datasets, experiments
+from wfmlib import datasets
+from wfmlib.book import experiments
+from wfmlib.book.experiments import RunError
 from wfmlib.datasets import DamagedDataError, MissingDataError, store, transfer
-from wfmlib.experiments import RunError, archive, samples
-from wfmlib.experiments.samples import DamagedSampleError, Store
+from wfmlib.runs import archive, samples
+from wfmlib.runs.samples import DamagedSampleError, Store
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = toy.experiment(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from wfmlib import Perceptron, TreeCommittee, experiments, learning, patterns
-from wfmlib.experiments import fbp_reach, fbp_sweeps
+from wfmlib import Perceptron, TreeCommittee, learning, patterns
+from wfmlib.book import experiments
+from wfmlib.book.experiments import fbp_reach, fbp_sweeps
 
 
 @pytest.fixture

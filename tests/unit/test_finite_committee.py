@@ -10,7 +10,8 @@ import pytest
 from scipy import integrate, special
 
 from wfmlib import Margin, Perceptron, Spherical, TreeCommittee
-from wfmlib.theory import committee_of_three, typical
+from wfmlib.theory import typical
+from wfmlib.theory.machines import committee_of_three
 
 THREE = TreeCommittee(3)
 

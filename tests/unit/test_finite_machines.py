@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib import Margin, ParityMachine, Spherical, TreeCommittee, gaussian
-from wfmlib.theory import (
-    committee_of_three,
-    committee_powers,
-    parity,
-    real_replicas,
-)
+from wfmlib import Margin, ParityMachine, Spherical, TreeCommittee
+from wfmlib.numerics import gaussian
 from wfmlib.theory.axes import checked
-from wfmlib.theory.committee_of_three import _best, _log_sigma, symmetric_averages
-from wfmlib.theory.finite_machines import Parity, SignCommittee
-from wfmlib.theory.three_units import middle_grid, neighbour_grid
-from wfmlib.theory.unit_moments import moments
+from wfmlib.theory.machines import committee_of_three, committee_powers, parity
+from wfmlib.theory.machines.committee_of_three import _best, _log_sigma, symmetric_averages
+from wfmlib.theory.machines.finite_machines import Parity, SignCommittee
+from wfmlib.theory.machines.three_units import middle_grid, neighbour_grid
+from wfmlib.theory.machines.unit_moments import moments
+from wfmlib.theory.saddles import real_replicas
 
 LEGENDRE = np.polynomial.legendre.leggauss(120)
 

@@ -17,14 +17,14 @@ from wfmlib import (
     Sign,
     Spherical,
     TreeCommittee,
-    gaussian,
-    solvers,
 )
 from wfmlib.models.activations import Linear
-from wfmlib.theory import dense_regions, franz_parisi, typical
-from wfmlib.theory.constrained import Constrained, Reference
-from wfmlib.theory.replica_symmetric import Stationary
-from wfmlib.theory.surroundings import Surroundings
+from wfmlib.numerics import gaussian, solvers
+from wfmlib.theory import franz_parisi, typical
+from wfmlib.theory.franz_parisi import dense_regions
+from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.saddles.constrained import Constrained, Reference
+from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 BINARY, SPHERICAL = Perceptron(), Perceptron(Spherical())
 DEVICES = [

@@ -9,17 +9,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib import (
-    Activation,
-    Binary,
-    Margin,
-    Perceptron,
-    ReLU,
-    Sign,
-    Spherical,
-    TreeCommittee,
-)
-from wfmlib.solvers import NotConverged
+from wfmlib import Activation, Binary, Margin, Perceptron, ReLU, Sign, Spherical, TreeCommittee
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import franz_parisi as symmetric
 from wfmlib.theory import franz_parisi_1rsb as broken
 from wfmlib.theory import typical

@@ -21,7 +21,7 @@ from wfmlib import (
     learning,
     patterns,
 )
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import cross_entropy, franz_parisi, typical
 
 DEVICE = Perceptron()

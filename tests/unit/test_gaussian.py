@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import special
 
-from wfmlib import gaussian
-from wfmlib.gaussian import (
+from wfmlib.numerics import gaussian
+from wfmlib.numerics.gaussian import (
     G,
     H,
     average,

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wfmlib import experiments
-from wfmlib.experiments import bp_entropy, focusing
-from wfmlib.solvers import NotConverged, Report
+from wfmlib.book import experiments
+from wfmlib.book.experiments import bp_entropy, focusing
+from wfmlib.numerics.solvers import NotConverged, Report
 
 FIVE = ["fBP", "eLAL", "ceSGD slow", "ceSGD fast", "LAL"]
 FOUR = FIVE[1:]

@@ -10,14 +10,9 @@ from scipy import optimize
 
 from wfmlib import Committee, ParityMachine, Perceptron, Spherical, TreeCommittee, patterns
 from wfmlib.landscape import smoothing
-from wfmlib.landscape.hessian import (
-    hessian,
-    hessian_product,
-    hessian_spectrum,
-    max_eigenvalue,
-)
+from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum, max_eigenvalue
 from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 
 LOSSES = ["square", "linear", "cross-entropy"]
 BETA, OUTPUT_BETA, GAMMA = 1.3, 0.8, 1.7

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wfmlib.experiments import image_minima, image_task, image_volume
+from wfmlib.book.experiments import image_minima, image_task, image_volume
 
 
 def seed(sample):

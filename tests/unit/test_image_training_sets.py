@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from wfmlib import Committee, landscape, learning
-from wfmlib.experiments import image_training_sets as experiment
-from wfmlib.experiments.image_task import ALGORITHMS
-from wfmlib.learning.schedules import FAST_IMAGES, SLOW_IMAGES
+from wfmlib.book.experiments import image_training_sets as experiment
+from wfmlib.book.experiments.image_task import ALGORITHMS
+from wfmlib.learning.descent.schedules import FAST_IMAGES, SLOW_IMAGES
 
 SETTINGS = experiment.EXPERIMENT.scale("quick").settings
 PAPER = experiment.EXPERIMENT.scale("paper")

@@ -8,23 +8,16 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
-from wfmlib import (
-    Binary,
-    Margin,
-    ParityMachine,
-    Perceptron,
-    ReLU,
-    Sign,
-    Spherical,
-    TreeCommittee,
-)
+from wfmlib import Binary, Margin, ParityMachine, Perceptron, ReLU, Sign, Spherical, TreeCommittee
 from wfmlib.models.activations import Linear
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import infinite_replicas as infinite
-from wfmlib.theory import large_deviation, real_replicas, typical
-from wfmlib.theory.broken_symmetry import RULE, Broken, _pattern_averages
+from wfmlib.numerics.solvers import NotConverged
+from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.large_deviation import curve, solve
-from wfmlib.theory.real_replicas import Finite, Infinite
+from wfmlib.theory.large_deviation import free_entropy as module
+from wfmlib.theory.saddles import infinite_replicas as infinite
+from wfmlib.theory.saddles import real_replicas
+from wfmlib.theory.saddles.broken_symmetry import RULE, Broken, _pattern_averages
+from wfmlib.theory.saddles.real_replicas import Finite, Infinite
 
 PERCEPTRON = Perceptron()
 SIGNS = TreeCommittee(np.inf, Sign())
@@ -138,7 +131,7 @@ def test_binary_entropy_is_stationary_and_smallest_in_q0(y):
         q0_hat, split = np.exp(x)
         return entropic_binary(q0_hat, q0_hat + split, q0, q1, y)
 
-    _, start = large_deviation._point(device, alpha, q1, y, axes)
+    _, start = module._point(device, alpha, q1, y, axes)
 
     def free_entropy(q0):
         return value(q0) + alpha * energetic(device.activation, q0, q1, y)

@@ -21,10 +21,17 @@ from wfmlib import (
     networks,
     patterns,
 )
-from wfmlib.learning import _mini_batches
-from wfmlib.learning.entropic_least_action import entropic_least_action
-from wfmlib.learning.least_action import _OPEN, _RIGHT, _settle, choose, least_action, workspace
-from wfmlib.solvers import NotConverged
+from wfmlib.learning.descent import mini_batches as _mini_batches
+from wfmlib.learning.descent.entropic_least_action import entropic_least_action
+from wfmlib.learning.descent.least_action import (
+    _OPEN,
+    _RIGHT,
+    _settle,
+    choose,
+    least_action,
+    workspace,
+)
+from wfmlib.numerics.solvers import NotConverged
 
 # ------------------------------------------------------------------------------------------------
 # The algorithms, stated slowly

@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from wfmlib import claim_checks, claims, experiments
+from wfmlib.book import claim_checks, claims, experiments
 
 LEDGER = claims.load()
 NUMERIC = [claim for claim in LEDGER if claim.numeric]
@@ -95,7 +95,7 @@ def test_a_place_is_one_of_its_paper(claim):
 
 def test_a_claim_stands_below_the_heading_of_its_chapter():
     """The list has headings, which `tomllib` does not read."""
-    text = files("wfmlib").joinpath("claims.toml").read_text(encoding="utf-8")
+    text = files("wfmlib.book").joinpath("claims.toml").read_text(encoding="utf-8")
     headings, chapter = {}, 0
     for line in text.splitlines():
         if heading := re.match(r"# --- chapter (\d):", line):

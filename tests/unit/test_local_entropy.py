@@ -17,7 +17,7 @@ from wfmlib import (
     patterns,
 )
 from wfmlib.learning import NotSettled, all_weights, belief_propagation, focusing_bp
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import franz_parisi
 
 CURVE = [0.3, 1.0, 3.0, 10.0, 50.0]

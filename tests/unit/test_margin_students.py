@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 
 from wfmlib import Binary, Margin, Perceptron, Spherical, TreeCommittee, learning, patterns
-from wfmlib.claim_checks import margins
-from wfmlib.gaussian import legendre_rule
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
-    infinite_replicas,
-    large_deviation,
-    margin_students,
-    taught_replicas,
-    teacher_student,
-)
+from wfmlib.book.claim_checks import margins
+from wfmlib.numerics.gaussian import legendre_rule
+from wfmlib.numerics.solvers import NotConverged
+from wfmlib.theory import large_deviation, margin_students, teacher_student
+from wfmlib.theory.margin_students import taught_replicas
+from wfmlib.theory.saddles import infinite_replicas
 
 DEVICE = Perceptron()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wfmlib import _numba_cache
+from wfmlib.numerics import _numba_cache
 
 CODE = "import os, wfmlib; print(os.environ['NUMBA_CACHE_DIR'])"
 
@@ -19,7 +19,7 @@ CODE = "import os, wfmlib; print(os.environ['NUMBA_CACHE_DIR'])"
 SWEEPS = """
 import hashlib, sys
 from wfmlib import patterns
-from wfmlib.learning.belief_propagation import prepare
+from wfmlib.learning.messages.belief_propagation import prepare
 from wfmlib.models import Binary, Perceptron, Spherical
 
 xi, sigma = patterns.random(61, 99, rng=1)
@@ -71,7 +71,7 @@ def test_the_folder_is_named_after_the_sources(tmp_path):
 def test_the_name_changes_with_any_source(tmp_path, monkeypatch):
     (tmp_path / "theory").mkdir()
     names = set()
-    monkeypatch.setattr(_numba_cache, "__file__", str(tmp_path / "_numba_cache.py"))
+    monkeypatch.setattr(_numba_cache, "__file__", str(tmp_path / "numerics" / "_numba_cache.py"))
     for text in ("a = 1\n", "a = 2\n"):
         (tmp_path / "theory" / "one.py").write_text(text)
         names.add(_numba_cache.sources_hash())
@@ -266,7 +266,7 @@ print(found, misses(), misses())
 def kernel(tmp_path):
     """Return an environment with a module of one small kernel."""
     (tmp_path / "kernel.py").write_text(KERNEL)
-    root = str(Path(_numba_cache.__file__).parents[1])
+    root = str(Path(_numba_cache.__file__).parents[2])
     return {"PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
 
 

@@ -11,22 +11,13 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
-from wfmlib import (
-    Activation,
-    Binary,
-    Margin,
-    Perceptron,
-    ReLU,
-    Sign,
-    Spherical,
-    TreeCommittee,
-)
+from wfmlib import Activation, Binary, Margin, Perceptron, ReLU, Sign, Spherical, TreeCommittee
 from wfmlib.models.activations import Linear
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
-from wfmlib.theory.broken_symmetry import Broken
-from wfmlib.theory.one_step_capacity import limit
-from wfmlib.theory.one_step_search import Search
+from wfmlib.theory.saddles.broken_symmetry import Broken
+from wfmlib.theory.saddles.one_step_capacity import limit
+from wfmlib.theory.saddles.one_step_search import Search
 
 SPHERE, SIGN, RELU = Perceptron(Spherical()), TreeCommittee(np.inf), TreeCommittee(np.inf, ReLU())
 ERF, TANH = (TreeCommittee(np.inf, Activation(g)) for g in (special.erf, np.tanh))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wfmlib import patterns
-from wfmlib.learning import packed_patterns
-from wfmlib.learning.packed_patterns import PackedPatterns
+from wfmlib.learning.messages import packed_patterns
+from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.networks import Perceptron
 
 shapes = st.tuples(st.integers(1, 40), st.integers(1, 200), st.integers(0, 2**32))

@@ -13,28 +13,23 @@ import math
 import numpy as np
 import pytest
 
-from wfmlib import gaussian
 from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Spherical, weights
 from wfmlib.models.activations import Linear
-from wfmlib.theory import (
+from wfmlib.numerics import gaussian
+from wfmlib.theory import cross_entropy, margin_students, teacher_student
+from wfmlib.theory.machines import committee_powers, parity
+from wfmlib.theory.margin_students import students, taught_replicas, taught_surroundings
+from wfmlib.theory.saddles import (
     broken_symmetry,
-    committee_powers,
     constrained,
-    cross_entropy,
-    dense_stabilities,
     groups,
     infinite_replicas,
     many_replicas,
-    margin_students,
     one_step_capacity,
-    parity,
-    stabilities,
-    taught_replicas,
-    taught_surroundings,
-    teacher_student,
 )
-from wfmlib.theory.constrained import Constrained, Reference
-from wfmlib.theory.replica_symmetric import Stationary
+from wfmlib.theory.saddles.constrained import Constrained, Reference
+from wfmlib.theory.saddles.replica_symmetric import Stationary
+from wfmlib.theory.stabilities import dense_stabilities, distribution
 
 FINE = 24
 BEYOND = np.array([1e-3, 0.1, 1.0, 3.0])  # stabilities above the margin
@@ -65,7 +60,7 @@ CASES = [
         ],
     ),
     (
-        stabilities._density_and_share,
+        distribution._density_and_share,
         16,
         [
             (k + BEYOND, k, min(k, 0.0), c, 1.0 - c)
@@ -224,9 +219,9 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
             at = teacher_student._Students().entropic(q_hat)
             found += [at.q, at.complement, at.term, at.fluctuation]
         for conjugates in product((0.01, 1.0, 50.0), (0.01, 1.0, 20.0)):
-            found += margin_students._overlaps(*conjugates)
+            found += students._overlaps(*conjugates)
         for margin, overlaps in product((0.0, 0.3), ((0.5, 0.4), (0.99, 0.98), (0.9999, 0.99))):
-            found += margin_students._forces(margin, *overlaps)
+            found += students._forces(margin, *overlaps)
         for load, gamma in ((0.5, 1.0), (1.0, 10.0), (2.0, math.inf)):
             at = cross_entropy.zero_temperature(Perceptron(), load, gamma)
             found += [at.dq, at.energy, at.error_rate]

@@ -9,17 +9,14 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from wfmlib import ParityMachine, gaussian
-from wfmlib.solvers import NotConverged
-from wfmlib.theory import (
-    infinite_replicas,
-    large_deviation,
-    parity,
-    parity_limit,
-    parity_replicas,
-)
-from wfmlib.theory.finite_machines import Parity
-from wfmlib.theory.parity_limit import _best, _fold, _log_sigma, limit_averages
+from wfmlib import ParityMachine
+from wfmlib.numerics import gaussian
+from wfmlib.numerics.solvers import NotConverged
+from wfmlib.theory import large_deviation
+from wfmlib.theory.machines import parity, parity_limit, parity_replicas
+from wfmlib.theory.machines.finite_machines import Parity
+from wfmlib.theory.machines.parity_limit import _best, _fold, _log_sigma, limit_averages
+from wfmlib.theory.saddles import infinite_replicas
 
 
 def maximum(x, spread, start=None):

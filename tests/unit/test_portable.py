@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from wfmlib import portable
+from wfmlib.numerics import portable
 
 
 def worst(function, exact, arguments):

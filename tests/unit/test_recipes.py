@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.recipes import recorded
-from wfmlib import Binary, Committee, Perceptron, ReLU, TreeCommittee, experiments
+from wfmlib import Binary, Committee, Perceptron, ReLU, TreeCommittee
+from wfmlib.book import experiments
 
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 

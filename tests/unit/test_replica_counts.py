@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from wfmlib import Binary, ParityMachine, TreeCommittee, patterns
-from wfmlib.learning import (
-    all_weights,
-    enumerate_solutions,
-    solution_clusters,
-    surrounding_counts,
-)
+from wfmlib.learning import all_weights, enumerate_solutions, solution_clusters, surrounding_counts
 
 MACHINES = {"committee": TreeCommittee(3, weights=Binary()), "parity": ParityMachine(3, Binary())}
 

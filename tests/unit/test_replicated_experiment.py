@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from wfmlib import Binary, Committee, ReLU, Sign, TreeCommittee, patterns
-from wfmlib.experiments.replicated_annealing import histogram, noisy_errors
-from wfmlib.experiments.replicated_annealing_connected import EXPERIMENT
+from wfmlib.book.experiments.replicated_annealing import histogram, noisy_errors
+from wfmlib.book.experiments.replicated_annealing_connected import EXPERIMENT
 
 
 @pytest.mark.parametrize("wired", [TreeCommittee, Committee])

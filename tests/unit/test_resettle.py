@@ -6,8 +6,8 @@ import pytest
 
 from tests import toy_experiment as toy
 from tools import resettle
-from wfmlib import experiments
-from wfmlib.experiments import archive
+from wfmlib.book import experiments
+from wfmlib.runs import archive
 
 MORE = {"N": 31, "units": 3, "recipe": {"eta": 0.1}}
 

@@ -11,9 +11,9 @@ import threading
 import pytest
 
 from tests import toy_experiment as toy
-from wfmlib import experiments
-from wfmlib.experiments import archive, samples
-from wfmlib.experiments.samples import DamagedSampleError, Record, Store
+from wfmlib.book import experiments
+from wfmlib.runs import archive, samples
+from wfmlib.runs.samples import DamagedSampleError, Record, Store
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import wfmlib
-from wfmlib import experiments
-from wfmlib.experiments import digest
+from wfmlib.book import experiments
+from wfmlib.runs import digest
 
 PACKAGE = Path(wfmlib.__file__).parent
 NAMES = tuple(name for name in experiments.names() if name != "toy")

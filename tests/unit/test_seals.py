@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tests import toy_experiment as toy
-from wfmlib import cli, experiments
-from wfmlib.experiments import ArchiveError, DamagedArchiveError, archive, seals
+from wfmlib.book import cli, experiments
+from wfmlib.book.experiments import ArchiveError, DamagedArchiveError
+from wfmlib.runs import archive, seals
 
 SEED, FLIPS = 20, 100
 BOTH = (archive.read, experiments.read_provenance)

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests import toy_experiment as toy
-from wfmlib import cli, experiments
-from wfmlib.experiments import ArchiveError, NotFetchedError, archive, site
+from wfmlib.book import cli, experiments
+from wfmlib.book.experiments import ArchiveError, NotFetchedError
+from wfmlib.runs import archive, site
 
 
 @pytest.fixture(scope="module")

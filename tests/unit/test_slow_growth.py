@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wfmlib import TreeCommittee, landscape, learning, patterns
-from wfmlib.experiments import slow_growth, tree_minima
-from wfmlib.learning.schedules import SLOW
+from wfmlib.book.experiments import slow_growth, tree_minima
+from wfmlib.learning.descent.schedules import SLOW
 
 TASK = slow_growth.EXPERIMENT.as_task("quick", {"schedule": slow_growth.FIRST}, 1)
 

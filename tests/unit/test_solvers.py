@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import wfmlib
-from wfmlib.solvers import (
+from wfmlib.numerics.solvers import (
     NotConverged,
     NoZero,
     Report,

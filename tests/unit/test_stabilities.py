@@ -24,11 +24,11 @@ from wfmlib import (
     patterns,
 )
 from wfmlib.models.activations import Linear
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import large_deviation, typical
-from wfmlib.theory.dense_stabilities import at_many
-from wfmlib.theory.replica_symmetric import last_load
+from wfmlib.theory.saddles.replica_symmetric import last_load
 from wfmlib.theory.stabilities import cumulative, density
+from wfmlib.theory.stabilities.dense_stabilities import at_many
 
 PERCEPTRON, SPHERICAL = Perceptron(), Perceptron(Spherical())
 BINARY_DEVICES = [

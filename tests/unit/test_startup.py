@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from wfmlib import gaussian
+from wfmlib.numerics import gaussian
 
 LATER = ["joblib", "matplotlib", "pandas", "pooch", "scipy.optimize", "scipy.special", "xarray"]
 CODE = f"""
@@ -17,7 +17,7 @@ from wfmlib import Perceptron, theory
 assert all(getattr(theory, name) for name in theory.__all__)
 loaded = [name for name in {LATER} if name in sys.modules]
 assert not loaded, loaded
-from wfmlib._universal import Universal
+from wfmlib.numerics._universal import Universal
 modules = [module for name, module in sys.modules.items() if name.startswith("wfmlib")]
 lazy = [one for module in modules for one in vars(module).values() if isinstance(one, Universal)]
 compiled = [one.__name__ for one in lazy if "compiled" in vars(one)]

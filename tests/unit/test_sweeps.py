@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wfmlib import solvers
 from wfmlib.models import Margin, Perceptron, Spherical, TreeCommittee
+from wfmlib.numerics import solvers
 from wfmlib.theory import franz_parisi, large_deviation, typical
 
 PERCEPTRON, COMMITTEE = Perceptron(), TreeCommittee(np.inf)

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from wfmlib import CrossEntropy, gaussian
-from wfmlib.theory.tabulated import ORDER, evaluate, panel_of, tabulate
+from wfmlib import CrossEntropy
+from wfmlib.numerics import gaussian
+from wfmlib.theory.saddles.tabulated import ORDER, evaluate, panel_of, tabulate
 
 NOWHERE = np.empty((0, 2))  # no feature
 

@@ -15,12 +15,11 @@ from wfmlib import (
     Sign,
     Spherical,
     TreeCommittee,
-    gaussian,
     learning,
     patterns,
-    solvers,
 )
 from wfmlib.models.activations import Linear
+from wfmlib.numerics import gaussian, solvers
 from wfmlib.theory import franz_parisi, teacher_student
 from wfmlib.theory.teacher_student import _Planted
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import wfmlib
-from wfmlib import _threads
-from wfmlib.theory import committee_of_three
+from wfmlib.numerics import _threads
+from wfmlib.theory.machines import committee_of_three
 
 ROUGH = 2  # nodes in a panel: the arithmetic matters here, not the integral
 # Groups of a common grid, groups with nodes of their own, infinitely many replicas.

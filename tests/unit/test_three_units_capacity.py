@@ -9,8 +9,9 @@ import pytest
 from scipy import optimize, special
 
 from wfmlib import TreeCommittee
-from wfmlib.theory import committee_of_three, three_units_capacity, typical
-from wfmlib.theory.three_units_capacity import averages, nested_load, one_step
+from wfmlib.theory import typical
+from wfmlib.theory.machines import committee_of_three, three_units_capacity
+from wfmlib.theory.machines.three_units_capacity import averages, nested_load, one_step
 
 PLACE = 0.64, 21.2  # q0 and ratio, close to the saddle point
 SYMMETRIC = typical.capacity(TreeCommittee(3))

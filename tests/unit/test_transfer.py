@@ -10,9 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from wfmlib.book.experiments import NotFetchedError
 from wfmlib.datasets import DamagedDataError, MissingDataError, download, sources, transfer
 from wfmlib.datasets.transfer import BrokenDownloadError, TooLargeError, Writer
-from wfmlib.experiments import NotFetchedError, site
+from wfmlib.runs import site
 
 HEAD = b"HTTP/1.0 200 OK\r\nContent-Length: 1000\r\n\r\n"
 

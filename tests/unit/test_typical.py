@@ -25,11 +25,11 @@ from wfmlib import (
     Spherical,
     TreeCommittee,
 )
-from wfmlib.gaussian import hazard, log_H
 from wfmlib.models.activations import Linear
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics.gaussian import hazard, log_H
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
-from wfmlib.theory.replica_symmetric import Stationary, last_load
+from wfmlib.theory.saddles.replica_symmetric import Stationary, last_load
 
 WEIGHTS = (Binary(), Spherical())
 BINARY = [Perceptron(), *(TreeCommittee(np.inf, unit, Binary()) for unit in (Sign(), ReLU()))]

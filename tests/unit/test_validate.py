@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wfmlib import _validate
+from wfmlib.numerics import _validate
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 1.5])

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tests import toy_experiment as toy
-from wfmlib import cli, experiments
-from wfmlib.experiments import Agreement, archive, digest, statistical, verification
-from wfmlib.experiments.statistical import Ranks
+from wfmlib.book import cli, experiments
+from wfmlib.book.experiments import Agreement
+from wfmlib.runs import archive, digest, statistical, verification
+from wfmlib.runs.statistical import Ranks
 
 
 @pytest.fixture(autouse=True)
@@ -325,7 +326,7 @@ def test_agreement_is_checked(changes, said):
 
 
 def test_claims_on_such_archives_say_so(made, monkeypatch):
-    from wfmlib import claims
+    from wfmlib.book import claims
 
     claim = dataclasses.replace(claims.load()[0], archive="toy", kind="archive")
     answer = (True, float(claim.quoted) if claim.numeric else "yes")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wfmlib import Binary, Spherical
-from wfmlib.theory import real_replicas
+from wfmlib.theory.saddles import real_replicas
 
 
 def literal(q_hat):

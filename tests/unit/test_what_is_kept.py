@@ -18,13 +18,13 @@ from wfmlib import (
     Sign,
     TreeCommittee,
     datasets,
-    experiments,
     landscape,
     learning,
     networks,
     patterns,
 )
-from wfmlib.experiments import (
+from wfmlib.book import experiments
+from wfmlib.book.experiments import (
     annealing_losses,
     binary_networks,
     committee_reach,
@@ -33,8 +33,8 @@ from wfmlib.experiments import (
     replicated_annealing,
     tree_minima,
 )
-from wfmlib.experiments.replicated_annealing import noisy_errors
-from wfmlib.learning.schedules import FAST
+from wfmlib.book.experiments.replicated_annealing import noisy_errors
+from wfmlib.learning.descent.schedules import FAST
 
 RNG = np.random.default_rng(5)
 

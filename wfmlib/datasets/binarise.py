@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import _validate
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES, fashion_mnist
+from wfmlib.numerics import _validate
 
 DRESS, COAT = (FASHION_MNIST_CLASSES.index(name) for name in ("dress", "coat"))
 WHITE = 255  # grey levels are counted in shares of it

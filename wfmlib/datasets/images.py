@@ -6,8 +6,8 @@ from numbers import Integral
 
 import numpy as np
 
-from wfmlib import _validate
 from wfmlib.datasets import sources, store
+from wfmlib.numerics import _validate
 
 #: Names of the classes of Fashion-MNIST, in the order of its labels.
 FASHION_MNIST_CLASSES = (

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from wfmlib import _validate
 from wfmlib.landscape import _tangent_space as tangent_space
 from wfmlib.landscape.smoothing import Surface
-from wfmlib.solvers import NotConverged, Report
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NotConverged, Report
 
 DENSE = 64  # up to so many weights the largest eigenvalue is found from the whole matrix
 

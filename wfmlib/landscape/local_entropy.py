@@ -10,9 +10,8 @@ import xarray
 from scipy.interpolate import CubicSpline
 from tqdm.auto import tqdm
 
-from wfmlib import _validate
 from wfmlib.landscape._taken import sign_units
-from wfmlib.learning.belief_propagation import (
+from wfmlib.learning.messages.belief_propagation import (
     PATIENCE,
     checked_reference,
     iterate,
@@ -21,10 +20,11 @@ from wfmlib.learning.belief_propagation import (
     prepare,
     too_many,
 )
-from wfmlib.learning.protocols import atanh_steps
+from wfmlib.learning.messages.protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
-from wfmlib.solvers import NotConverged
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NotConverged
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
 LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from wfmlib import _validate
 from wfmlib.landscape import _taken
+from wfmlib.numerics import _validate
 
 
 class Matching(NamedTuple):

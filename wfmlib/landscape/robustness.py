@@ -8,8 +8,8 @@ import numpy as np
 import xarray
 from numba import njit
 
-from wfmlib import _validate
 from wfmlib.landscape import _taken
+from wfmlib.numerics import _validate
 
 ENTRIES = (
     4_000_000  # of disturbed patterns at a time: some 40 MB with what a network makes of them

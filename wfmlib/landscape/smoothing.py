@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from wfmlib import _validate
 from wfmlib.landscape import _taken
-from wfmlib.solvers import NotConverged, Report
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NotConverged, Report
 
 LOSSES = ("square", "linear", "cross-entropy")
 STEEPEST = 0.4477  # no slope of tanh(z) against log z is larger: max of z / cosh(z)^2 is 0.44772

@@ -1,24 +1,27 @@
 """Algorithms that find solutions."""
 
-from wfmlib.learning.all_fields import all_weights, enumerate_fields
-from wfmlib.learning.annealing import Annealing, simulated_annealing
-from wfmlib.learning.belief_propagation import BeliefPropagation, belief_propagation
-from wfmlib.learning.binary_sgd import BinarySGD, binary_sgd
-from wfmlib.learning.cross_entropy_sgd import CrossEntropySGD, cross_entropy_sgd
-from wfmlib.learning.entropic_least_action import EntropicLeastAction, entropic_least_action
-from wfmlib.learning.enumeration import Enumeration, enumerate_solutions
-from wfmlib.learning.focusing_bp import FocusingBP, focusing_bp
-from wfmlib.learning.least_action import LeastAction, least_action
-from wfmlib.learning.message_passing import (
+from wfmlib.learning.annealing.replicated import ReplicatedAnnealing, replicated_annealing
+from wfmlib.learning.annealing.simulated import Annealing, simulated_annealing
+from wfmlib.learning.descent.binary_sgd import BinarySGD, binary_sgd
+from wfmlib.learning.descent.cross_entropy_sgd import CrossEntropySGD, cross_entropy_sgd
+from wfmlib.learning.descent.entropic_least_action import (
+    EntropicLeastAction,
+    entropic_least_action,
+)
+from wfmlib.learning.descent.least_action import LeastAction, least_action
+from wfmlib.learning.descent.schedules import Schedule
+from wfmlib.learning.exact.all_fields import all_weights, enumerate_fields
+from wfmlib.learning.exact.enumeration import Enumeration, enumerate_solutions
+from wfmlib.learning.exact.replica_counts import solution_clusters, surrounding_counts
+from wfmlib.learning.messages.approximate import (
     MessagePassing,
     approximate_message_passing,
     state_evolution,
 )
-from wfmlib.learning.packed_patterns import PackedPatterns
-from wfmlib.learning.protocols import atanh_steps, exponential, pseudo_reinforcement
-from wfmlib.learning.replica_counts import solution_clusters, surrounding_counts
-from wfmlib.learning.replicated_annealing import ReplicatedAnnealing, replicated_annealing
-from wfmlib.learning.schedules import Schedule
+from wfmlib.learning.messages.belief_propagation import BeliefPropagation, belief_propagation
+from wfmlib.learning.messages.focusing_bp import FocusingBP, focusing_bp
+from wfmlib.learning.messages.packed_patterns import PackedPatterns
+from wfmlib.learning.messages.protocols import atanh_steps, exponential, pseudo_reinforcement
 from wfmlib.learning.solution import NoSolution, NotSettled, Solution
 
 __all__ = [

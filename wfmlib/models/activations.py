@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wfmlib import _validate
-from wfmlib._universal import universal
 from wfmlib.models.correlation import Correlation
+from wfmlib.numerics import _validate
+from wfmlib.numerics._universal import universal
 
 __all__ = ["Activation", "EffectiveOverlap", "Linear", "ReLU", "Sign"]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from wfmlib import _validate, gaussian
+from wfmlib.numerics import _validate, gaussian
 
 __all__ = ["CrossEntropy", "Margin"]
 

@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from wfmlib import gaussian
+from wfmlib.numerics import gaussian
 
 LIMIT = 12.0  # g is looked at from -12 to 12; the normal measure outside is 1e-32
 TERMS = 4096

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wfmlib import _validate
 from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.weights import Binary, Spherical
+from wfmlib.numerics import _validate
 
 __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee"]
 

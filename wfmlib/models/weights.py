@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numba import njit
 
-from wfmlib import gaussian
+from wfmlib.numerics import gaussian
 
 __all__ = ["Binary", "ConstrainedEntropic", "Entropic", "Spherical"]
 

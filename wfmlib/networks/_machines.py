@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from wfmlib import _validate
+from wfmlib.numerics import _validate
 
 
 def weights(w, ndim):

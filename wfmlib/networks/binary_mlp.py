@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from wfmlib import _validate
 from wfmlib.networks.packed_mlp import answers
 from wfmlib.networks.packed_signs import PackedSigns
+from wfmlib.numerics import _validate
 
 ROWS = 4096  # patterns at a time: some 10 MB a layer of 500 units
 LARGEST = 1 << 24  # single precision holds the integers up to here: sums of signs are exact

@@ -26,15 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from wfmlib.networks._bit_counters import (
-    LANES,
-    LEVELS,
-    TABLE,
-    WORD,
-    add_rows,
-    add_word,
-    tabulate,
-)
+from wfmlib.networks._bit_counters import LANES, LEVELS, TABLE, WORD, add_rows, add_word, tabulate
 from wfmlib.networks.packed_signs import padded, rows, unpack
 
 

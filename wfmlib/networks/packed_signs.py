@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
-from wfmlib import _validate
 from wfmlib.networks._bit_counters import LANES, WORD
+from wfmlib.numerics import _validate
 
 BLOCK = LANES * WORD  # patterns in a block
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wfmlib import _validate
 from wfmlib.networks._machines import TreeMachine
+from wfmlib.numerics import _validate
 
 
 class ParityMachine(TreeMachine):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib import _validate
 from wfmlib.networks._machines import TreeMachine
+from wfmlib.numerics import _validate
 
 
 class TreeCommittee(TreeMachine):

@@ -12,7 +12,6 @@ from functools import singledispatch
 
 import numpy as np
 
-from wfmlib import _validate
 from wfmlib.models.activations import Sign
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import (
@@ -23,7 +22,8 @@ from wfmlib.models.devices import (
     Perceptron,
     TreeCommittee,
 )
-from wfmlib.theory.finite_machines import MOST_UNITS, Parity, SignCommittee
+from wfmlib.numerics import _validate
+from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 CONSTRAINTS = (Margin, CrossEntropy)
 

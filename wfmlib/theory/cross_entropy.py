@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy
 
-from wfmlib import _validate, gaussian
 from wfmlib.models.constraints import CrossEntropy, Margin, _proximal
 from wfmlib.models.devices import Device, Perceptron
 from wfmlib.models.weights import Binary
-from wfmlib.solvers import NotConverged, NoZero, Report, first_root
+from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
 from wfmlib.theory.axes import checked, checked_load
-from wfmlib.theory.replica_symmetric import Stationary
+from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 __all__ = [
     "ZeroTemperature",

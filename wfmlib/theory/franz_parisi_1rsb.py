@@ -28,12 +28,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from wfmlib import _validate, gaussian
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee
-from wfmlib.solvers import NotConverged, Report, accepted, first_root, fixed_point
-from wfmlib.theory.groups import RULE, Groups
-from wfmlib.theory.surroundings import Surroundings
+from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
+from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.saddles.groups import RULE, Groups
 
 __all__ = ["BrokenPoint", "Survey", "search", "solve"]
 

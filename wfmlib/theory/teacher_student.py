@@ -16,17 +16,17 @@ from functools import cached_property
 
 import numpy as np
 
-from wfmlib import _validate, gaussian
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee
 from wfmlib.models.weights import Binary, Entropic
-from wfmlib.solvers import NoZero, Report, accepted, bounded, first_root
+from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.solvers import NoZero, Report, accepted, bounded, first_root
 from wfmlib.theory.axes import checked, checked_load, each, each_constraint
-from wfmlib.theory.dense_regions import load_of_dip
-from wfmlib.theory.dips import Profile
-from wfmlib.theory.franz_parisi import along, heights
-from wfmlib.theory.replica_symmetric import Stationary
-from wfmlib.theory.surroundings import Surroundings
+from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
+from wfmlib.theory.franz_parisi.dips import Profile
+from wfmlib.theory.franz_parisi.potential import along, heights
+from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 __all__ = [
     "Learned",

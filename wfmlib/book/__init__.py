@@ -1,0 +1,22 @@
+"""What only the book and the command need: nothing else in the package imports it.
+
+`experiments` defines what the archives hold, `claims` is the ledger of the papers' statements,
+`display` draws, and `cli` is the command ``wfm``. Numerics never draw, so a figure is made by a
+chapter out of arrays.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+__all__ = ["claims", "display", "experiments"]
+
+
+def __getattr__(name):
+    if name in __all__:
+        return importlib.import_module(f"wfmlib.book.{name}")
+    raise AttributeError(f"module 'wfmlib.book' has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,149 @@
+"""How the claims on dense regions in committees are found (chapter 3)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from wfmlib.book.claim_checks.words import listed
+from wfmlib.models import Binary, Perceptron, ReLU, Sign, Spherical, TreeCommittee
+from wfmlib.theory import axes, large_deviation, stabilities, typical
+
+THREE, MANY = TreeCommittee(3), TreeCommittee(np.inf)  # sign units, real weights
+
+
+def dense_regions_exist_binary():
+    """The share of solutions in groups at q1 = 0.98, many replicas, at α = 0.4, 0.6, 0.75."""
+    points = [large_deviation.solve(Perceptron(), load, 0.98) for load in (0.4, 0.6, 0.75)]
+    share = [point.entropy / (point.entropy - point.local_entropy) for point in points]
+    return min(share) > 0.5, (
+        f"at overlap 0.98 the densest groups have {listed(share, 3)} of the entropy that they "
+        "would have without patterns, at α = 0.4, 0.6, 0.75"
+    )
+
+
+def dense_threshold():
+    """The load where the entropy of groups, y → ∞, stops being monotonic in q1."""
+    return large_deviation.dense_threshold(Perceptron())
+
+
+def dense_threshold_zero_complexity():
+    """The same along the line of zero complexity, where the densest groups are not rare."""
+    return large_deviation.dense_threshold(Perceptron(), replicas="zero complexity")
+
+
+def sign_committee_k3_instability():
+    """The load at which the replicon of three sign units reaches 1."""
+    return typical.instability(THREE)
+
+
+def sign_committee_k3_capacity():
+    """The load at which the q1 of one-step replica symmetry breaking reaches 1."""
+    return typical.capacity(THREE, ansatz="1RSB")
+
+
+def wide_minima_three_units():
+    """The log fraction at three overlaps with a spread of 0.7, at the loads they belong to.
+
+    The load grows with the overlap, and more patterns leave less: at one load it rises faster.
+    """
+    found, loads, spread, overlaps = [], [], 0.7, (0.94, 0.98, 0.995)
+    for overlap in overlaps:
+        at = axes.energetic(THREE).limit_averages(overlap, spread, 0.0)
+        outer = 1.0 - overlap + spread
+        loads.append(overlap / outer**2 / at.force)
+        found.append(0.5 * overlap / outer + loads[-1] * at.term)
+    harder = sign_committee_k3_instability() < loads[0] < loads[1] < loads[2]
+    rising = found[0] < found[1] < found[2] < 0.0 and found[2] > 0.5 * found[1]
+    return bool(harder and rising), (
+        f"{listed(found, 3)} nats at overlaps {listed(overlaps, 3)} at α = {listed(loads, 2)}, "
+        "above the replica-symmetric instability"
+    )
+
+
+def wide_minima_many_units():
+    """The log fraction of solutions in groups towards q1 = 1, many sign units, at α = 1, 3, 5."""
+    overlaps = (0.9, 0.97, 0.99, 0.997)
+    rows = [large_deviation.local_entropy(MANY, load, overlaps) for load in (1.0, 3.0, 5.0)]
+    rising = all(np.all(np.diff(row) > 0.0) for row in rows)
+    ends = [row[-1] for row in rows]
+    return bool(rising and min(ends) > -0.05), (
+        f"{', '.join(f'{one:.0e}' for one in ends)} nats at overlap 0.997 for α = 1, 3, 5"
+    )
+
+
+def energetic_term_is_log_fraction():
+    """Both at q1 = 0.9, α = 1, many sign units; and the true fraction for 1000 replicas."""
+    limit = large_deviation.solve(MANY, 1.0, 0.9)
+    many = large_deviation.solve(MANY, 1.0, 0.9, replicas=1000)
+    return abs(many.local_entropy - limit.energetic) < abs(
+        many.local_entropy - limit.local_entropy
+    ), (
+        f"α G_E is {limit.energetic:.4f}, the difference from α = 0 is {limit.local_entropy:.4f}; "
+        f"with 1000 replicas the latter is {many.local_entropy:.4f}"
+    )
+
+
+@cache
+def _both(weights, overlap, load):
+    return [
+        large_deviation.local_entropy(TreeCommittee(np.inf, unit, weights), load, overlap)
+        for unit in (ReLU(), Sign())
+    ]
+
+
+def relu_denser_near_one():
+    """The log fractions at q1 = 0.95, small loads: rectifiers, sign units."""
+    cases = ((Binary(), 0.2), (Binary(), 0.4), (Spherical(), 0.5), (Spherical(), 0.75))
+    found = [_both(weights, 0.95, load) for weights, load in cases]
+    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in found)
+    return all(sign < relu < 0.0 for relu, sign in found), (
+        f"{words} at overlap 0.95 (binary at α = 0.2, 0.4; real at 0.5, 0.75)"
+    )
+
+
+def relu_and_sign_switch():
+    """The log fractions at q1 = 0.98, binary weights at α = 0.75, real weights at α = 2."""
+    found = [_both(weights, 0.98, load) for weights, load in ((Binary(), 0.75), (Spherical(), 2))]
+    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in found)
+    return all(relu < sign for relu, sign in found), (
+        f"{words} for rectifiers and sign units at overlap 0.98 (binary, α = 0.75; real, α = 2); "
+        "the load depends on the overlap"
+    )
+
+
+CASES = ((0.4, 0.85), (0.2, 0.85), (0.4, 0.75), (0.6, 0.85))  # loads and overlaps
+
+
+@cache
+def _dense_stabilities(load, overlap):
+    """Where the density is largest, and its width, for rectifiers and sign units."""
+    found = []
+    for unit in (ReLU(), Sign()):
+        grid = np.linspace(1e-6, 5.0, 101) * unit.scale
+        device = TreeCommittee(np.inf, unit, Binary())
+        density = stabilities.density(device, load, grid, overlap=overlap, replicas=20)
+        mean = np.trapezoid(grid * density, grid)
+        width = np.sqrt(np.trapezoid((grid - mean) ** 2 * density, grid))
+        found.append((grid[np.argmax(density)], width))
+    return found
+
+
+def dense_stabilities_peak_away_from_zero():
+    """The density for y = 20, q1 = 0.85, α = 0.4 and binary weights on a grid."""
+    (relu, _), (sign, _) = _dense_stabilities(*CASES[0])
+    return bool(min(relu, sign) > 0.1), (
+        f"largest at stability {relu:.2f} for rectifiers, {sign:.2f} for sign units"
+    )
+
+
+def relu_stabilities_nearer_and_narrower():
+    """Peaks and standard deviations for y = 20 and binary weights, in four cases."""
+    rows = [(*case, *_dense_stabilities(*case)) for case in CASES]
+    holds = all(relu < sign and narrow < wide for _, _, (relu, narrow), (sign, wide) in rows)
+    words = [
+        f"{relu:.2f}, {narrow:.2f} against {sign:.2f}, {wide:.2f} at α = {load}, q1 = {overlap}"
+        for load, overlap, (relu, narrow), (sign, wide) in rows
+    ]
+    return bool(holds), f"peak and width, rectifiers against sign units: {'; '.join(words)}"

@@ -1,0 +1,561 @@
+"""The ledger: what the papers state, what we find, and whether the two agree.
+
+The claims are written down in ``claims.toml``, and each that is checked names a function of
+``claim_checks`` that finds its answer:
+
+    >>> from wfmlib.book import claims
+    >>> claims.check("max-margin-half-load")
+    max-margin-half-load: quoted 0.418 (P3, letter, Fig. 3), found 0.41806: holds
+
+To add a claim, add an entry to ``claims.toml`` and, where it can be checked, a function to
+``claim_checks``. A claim that fails, or that cannot be reached, stays with its verdict. A claim on
+a run at paper scale is read from the archive of that run; without the archive it is not checked.
+Where the data cannot tell, the claim is undecided, and the verdict says how many samples would.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import json
+import math
+import os
+import sys
+import time
+import tomllib
+import warnings
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from itertools import groupby
+from pathlib import Path
+
+from tqdm import tqdm
+
+from wfmlib.numerics import _numba_cache, _validate
+
+__all__ = [
+    "CALIBRATED",
+    "DIFFERS",
+    "HOLDS",
+    "NOT_CHECKED",
+    "PAPERS",
+    "UNDECIDED",
+    "VERDICTS",
+    "Claim",
+    "Scorecard",
+    "Source",
+    "Verdict",
+    "check",
+    "check_all",
+    "get",
+    "load",
+    "scorecard",
+    "summary",
+    "to_markdown",
+]
+
+#: Verdict: our value lies within the tolerance.
+HOLDS = "holds"
+#: Verdict: it does not, and the ledger says why.
+DIFFERS = "differs"
+#: Verdict: the data cannot tell; it says how many samples would.
+UNDECIDED = "undecided"
+#: Verdict: it agrees, but a setting that the paper leaves out was chosen so that it does.
+CALIBRATED = "calibrated"
+#: Verdict: checking needs something that is not here; the ledger says what.
+NOT_CHECKED = "not checked here"
+
+#: All verdicts, each with the word for several claims.
+VERDICTS = {
+    HOLDS: "hold",
+    DIFFERS: "differ",
+    UNDECIDED: "undecided",
+    CALIBRATED: "calibrated",
+    NOT_CHECKED: "not checked here",
+}
+
+#: The three papers, by the names that sources cite.
+PAPERS = {
+    "P1": "Baldassi, Pittorino, Zecchina, PNAS 117, 161 (2020)",
+    "P2": "Baldassi, Malatesta, Zecchina, Phys. Rev. Lett. 123, 170602 (2019)",
+    "P3": "Baldassi, Lauditi, Malatesta, Perugini, Zecchina, Phys. Rev. Lett. 127, 278301 (2021)",
+}
+
+
+# ------------------------------------------------------------------------------------------------
+# Claims
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a claim stands: `paper` is a key of `PAPERS`, `at` the place in it."""
+
+    paper: str
+    at: str
+
+    def __str__(self):
+        return f"{self.paper}, {self.at}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One statement of a paper.
+
+    Attributes
+    ----------
+    id : str
+        Short and stable; the anchor of the claim on the scorecard.
+    chapter : int
+        The chapter that checks it, 1 to 9.
+    source : Source
+        Paper, and place in it.
+    statement : str
+        What is claimed, in our own words.
+    quoted : float or str
+        The number as the paper prints it; for a claim without a number, the statement.
+    printed : str
+        The number as written in the paper; empty for a claim without a number.
+    tolerance : float or None
+        Largest ``|found - quoted|`` that agrees; None for a claim without a number.
+    why : str
+        Where the tolerance comes from.
+    kind : str
+        ``"live"``: computed on the spot; ``"archive"``: read from a stored run at paper scale.
+    compute : str or None
+        Name of the function of `claim_checks` that finds it; None where it is not checked.
+    archive : str or None
+        Name of the experiment whose archive `compute` reads; None where it reads none.
+    expected : str
+        The verdict that we know to come, once the archive is there.
+    reason : str
+        Why the claim is not checked here, why it differs, or why the data cannot tell.
+    calibrated : str
+        Which setting was chosen so that the claim comes out; empty where none was.
+    """
+
+    id: str
+    chapter: int
+    source: Source
+    statement: str
+    quoted: float | str
+    printed: str
+    tolerance: float | None
+    why: str
+    kind: str
+    compute: str | None
+    archive: str | None
+    expected: str
+    reason: str
+    calibrated: str
+
+    @property
+    def numeric(self):
+        """Whether the claim is a number; otherwise it is true or false."""
+        return self.tolerance is not None
+
+    @property
+    def how(self):
+        """How it is found, in a line; empty where it is not checked."""
+        return _function(self).__doc__.splitlines()[0] if self.compute else ""
+
+
+@cache
+def load():
+    """Return all claims, in the order of the ledger.
+
+    Returns
+    -------
+    tuple of Claim
+    """
+    text = resources.files("wfmlib.book").joinpath("claims.toml").read_text(encoding="utf-8")
+    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+
+
+def _claim(entry):
+    """Return the `Claim` of one table of the file, with what it leaves out filled in."""
+    quoted, agrees = entry.get("quoted"), CALIBRATED if "calibrated" in entry else HOLDS
+    defaults = {
+        "quoted": entry["statement"],
+        "printed": "" if quoted is None else f"{quoted:g}",
+        "tolerance": None,
+        "why": "",
+        "compute": None,
+        "archive": None,
+        "expected": agrees if "compute" in entry else NOT_CHECKED,
+        "reason": "",
+        "calibrated": "",
+    }
+    return Claim(**(defaults | entry | {"source": Source(**entry["source"])}))
+
+
+def get(id):
+    """Return the claim with this id.
+
+    Raises
+    ------
+    TypeError
+        If `id` is not a string.
+    ValueError
+        If there is no such claim; the message names those with a similar id.
+    """
+    if not isinstance(id, str):
+        raise TypeError(f"id must be a string, got {id!r}")
+    claims = {claim.id: claim for claim in load()}
+    if id in claims:
+        return claims[id]
+    close = difflib.get_close_matches(id, claims, n=3) or [one for one in claims if id in one][:3]
+    hint = f"; did you mean {' or '.join(close)}?" if id and close else ""
+    raise ValueError(f"id must be that of one of the {len(claims)} claims, got {id!r}{hint}")
+
+
+# ------------------------------------------------------------------------------------------------
+# Verdicts
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one claim.
+
+    Attributes
+    ----------
+    claim : Claim
+        The claim; its `id`, `quoted`, `tolerance` and `kind` can be read from here too.
+    found : float, str or None
+        The number found; for a claim without a number, what was found in words; None where it
+        was not checked.
+    verdict : str
+        One of `VERDICTS`.
+    reason : str
+        Why it was not checked, why it differs where we know, or which setting was chosen.
+    seconds : float
+        How long the check took.
+    absent : bool
+        Whether it was not checked because an archive, or a part of its samples, is not here.
+    needed : str
+        Where it is undecided, how many samples would decide; otherwise empty.
+    unverified : bool
+        Whether it rests on an archive that the code which is here neither made nor verified.
+    """
+
+    claim: Claim
+    found: float | str | None
+    verdict: str
+    reason: str
+    seconds: float
+    absent: bool = False
+    needed: str = ""
+    unverified: bool = False
+
+    @property
+    def id(self):
+        """The id of the claim."""
+        return self.claim.id
+
+    @property
+    def quoted(self):
+        """The number as printed, or the statement."""
+        return self.claim.quoted
+
+    @property
+    def tolerance(self):
+        """The largest difference that agrees; None for a claim without a number."""
+        return self.claim.tolerance
+
+    @property
+    def kind(self):
+        """Either ``"live"`` or ``"archive"``."""
+        return self.claim.kind
+
+    @property
+    def as_expected(self):
+        """Whether the verdict is the one that the ledger expects; without the archive, any is."""
+        return self.absent or self.verdict == self.claim.expected
+
+    @property
+    def found_text(self):
+        """What was found: numbers with two digits more than the tolerance resolves."""
+        if not isinstance(self.found, float):
+            return self.found or ""
+        decimals = max(0, 1 - math.floor(math.log10(self.tolerance)))
+        return f"{self.found:.{decimals}f}"
+
+    def as_dict(self):
+        """Return the claim and what came of it as plain values, for JSON."""
+        return asdict(self.claim) | {
+            "how": self.claim.how,
+            "found": self.found,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "needed": self.needed,
+            "as_expected": self.as_expected,
+            "absent": self.absent,
+            "unverified": self.unverified,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self):
+        said = f"quoted {self.claim.printed}" if self.claim.numeric else self.claim.statement
+        found = f", found {self.found_text}" if self.found is not None else ""
+        return f"{self.id}: {said} ({self.claim.source}){found}: {self.verdict}"
+
+
+def check(id):
+    """Check one claim.
+
+    Parameters
+    ----------
+    id : str
+        The id of the claim.
+
+    Returns
+    -------
+    Verdict
+        A number holds when it lies within the tolerance of the quoted one; where the claim has a
+        setting that was chosen, it is calibrated then. Where an archive is needed and is not here
+        whole, the claim is not checked.
+
+    Raises
+    ------
+    TypeError
+        If `id` is not a string.
+    ValueError
+        If there is no such claim; the message names those with a similar id.
+    """
+    claim = get(id)
+    if claim.compute is None:
+        return Verdict(claim, None, NOT_CHECKED, claim.reason, 0.0)
+    from wfmlib.book.experiments import ArchiveError
+    from wfmlib.numerics.solvers import NotConverged
+
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():  # that a run ends without a solution is what is counted
+            warnings.simplefilter("ignore", UserWarning)
+            answer = _answer(claim)
+    except NotConverged as error:  # one claim less, not the end of the list
+        seconds = time.perf_counter() - start
+        return Verdict(claim, None, NOT_CHECKED, f"a solver gave up: {error}", seconds)
+    except ArchiveError as error:
+        seconds = time.perf_counter() - start
+        return Verdict(claim, None, NOT_CHECKED, str(error), seconds, error.absent)
+    seconds = time.perf_counter() - start
+    agrees, found, *needed = answer
+    if claim.numeric and abs(found - claim.quoted) <= claim.tolerance:
+        agrees = True
+    verdict = _verdict(claim, agrees)
+    reason = claim.reason if verdict == claim.expected else ""
+    if verdict == CALIBRATED:
+        reason = claim.calibrated
+    said = _needed(*needed) if verdict == UNDECIDED else ""
+    stale = _rests_on_other_code(claim)
+    return Verdict(claim, found, verdict, reason, seconds, needed=said, unverified=stale)
+
+
+def _rests_on_other_code(claim):
+    """Say whether a claim is read from an archive that this code neither made nor verified."""
+    if claim.archive is None:
+        return False
+    from wfmlib.book import experiments
+
+    return experiments.state(claim.archive) not in ("made", "verified")
+
+
+def _verdict(claim, agrees):
+    """Return the verdict on a claim that agrees (True), does not (False), or may (None)."""
+    if agrees is None:
+        return UNDECIDED
+    if not agrees:
+        return DIFFERS
+    return CALIBRATED if claim.calibrated else HOLDS
+
+
+def _needed(number, of):
+    """Put into words how many samples would decide."""
+    if number >= 1_000_000:
+        return f"more than a million {of} would be needed to tell"
+    digits = max(0, len(str(number)) - 2)  # of an estimate, two digits mean something
+    about = -(-number // 10**digits) * 10**digits
+    return f"about {about} {of} would tell"
+
+
+def check_all(ids=None, *, progress=None):
+    """Check many claims.
+
+    Parameters
+    ----------
+    ids : iterable of str, optional
+        The claims to check; all where None.
+    progress : bool, optional
+        Show a progress bar: True, False, or None for a bar where stderr is a terminal.
+
+    Returns
+    -------
+    tuple of Verdict
+        In the order of `ids`.
+
+    Raises
+    ------
+    TypeError
+        If an id is not a string, or `ids` is one string.
+    ValueError
+        If there is no such claim, or `progress` is none of the three; nothing is checked then.
+    """
+    if isinstance(ids, str):
+        raise TypeError(f"ids must be several ids, got {ids!r}; check() takes a single one")
+    if ids is not None and not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be several ids, got {ids!r}")
+    _validate.choice("progress", progress, (None, False, True))
+    claims = load() if ids is None else [get(id) for id in ids]
+    if progress is None:
+        progress = sys.stderr.isatty()
+    verdicts = []
+    with tqdm(claims, disable=not progress, unit="claim", leave=False) as bar:
+        for claim in bar:
+            bar.set_description(claim.id)
+            verdicts.append(check(claim.id))
+    return tuple(verdicts)
+
+
+def _answer(claim):
+    """Return what the check of a claim finds: whether it agrees, what was found, what would tell.
+
+    With WFMLIB_ANSWERS naming a folder, answers are kept there, and those that the same sources
+    gave already are read back: the book asks for each on its chapter's page and on the scorecard.
+    """
+    folder, function = os.environ.get("WFMLIB_ANSWERS"), _function(claim)
+    if not folder or claim.archive:  # an archive may change while the sources do not
+        return _plain(function())
+    kept = Path(folder) / f"{_sources()}-{claim.compute}.json"
+    try:
+        return json.loads(kept.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):  # or another process is writing it
+        answer = _plain(function())
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(answer), encoding="utf-8")
+    return answer
+
+
+def _plain(answer):
+    """Return an answer as a list of plain values; a number alone agrees only by its tolerance."""
+    agrees, found, *needed = answer if isinstance(answer, tuple) else (False, float(answer))
+    return [None if agrees is None else bool(agrees), found, *needed]
+
+
+_sources = cache(_numba_cache.sources_hash)
+
+
+def _function(claim):
+    """Return the function that checks a claim."""
+    from wfmlib.book import claim_checks  # late: reading the list needs no numerics
+
+    return getattr(claim_checks, claim.compute)
+
+
+# ------------------------------------------------------------------------------------------------
+# The scorecard
+# ------------------------------------------------------------------------------------------------
+
+_MARKS = {HOLDS: "✓", DIFFERS: "✗", UNDECIDED: "?", CALIBRATED: "=", NOT_CHECKED: "–"}
+
+
+def summary(verdicts):
+    """Return a line that counts the verdicts."""
+    count = {one: sum(v.verdict == one for v in verdicts) for one in VERDICTS}
+    surprises = [v.id for v in verdicts if not v.as_expected]
+    claims = f"{len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}"
+    line = f"{claims}: " + ", ".join(
+        f"{number} {one if number == 1 else VERDICTS[one]}" for one, number in count.items()
+    )
+    without = sorted({v.claim.archive or v.id for v in verdicts if v.absent})
+    line += f". Archives missing or incomplete: {', '.join(without)}" if without else ""
+    stale = sorted({v.claim.archive for v in verdicts if v.unverified})
+    line += f". Archives that this code did not verify: {', '.join(stale)}" if stale else ""
+    return line + (f". Not as expected: {', '.join(surprises)}" if surprises else "")
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Verdicts as a page shows them: a table a chapter, each line with its claim's id as anchor.
+
+    A notebook renders the object itself; `to_markdown` gives the same as text.
+    """
+
+    verdicts: tuple[Verdict, ...]
+
+    def __repr__(self):
+        return f"Scorecard({summary(self.verdicts)})"
+
+    def to_markdown(self):
+        """Return the tables in Markdown."""
+        lines = [summary(self.verdicts), ""]
+        for chapter, verdicts in _by_chapter(self.verdicts):
+            lines += [f"**Chapter {chapter}**", "", "| claim | quoted | found | verdict |"]
+            lines += ["| --- | --- | --- | --- |"]
+            lines += [_markdown_row(verdict) for verdict in verdicts]
+            lines += [""]
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        # A table may be wider than a phone: it then scrolls by itself, with the keyboard too.
+        tables = [
+            '<div class="wfm-scorecard" style="overflow-x: auto" tabindex="0" role="region" '
+            f'aria-label="Claims of chapter {chapter}">\n'
+            f"<table><caption>Chapter {chapter}</caption>"
+            '<thead><tr><th scope="col">Claim</th><th scope="col">Quoted</th>'
+            '<th scope="col">Found</th><th scope="col">Verdict</th></tr></thead>\n<tbody>\n'
+            + "\n".join(_html_row(verdict) for verdict in verdicts)
+            + "\n</tbody></table></div>"
+            for chapter, verdicts in _by_chapter(self.verdicts)
+        ]
+        return f"<p>{html.escape(summary(self.verdicts))}</p>\n" + "\n".join(tables)
+
+
+def scorecard(ids=None, *, progress=None):
+    """Check claims, all by default, and return the `Scorecard` of what came."""
+    return Scorecard(check_all(ids, progress=progress))
+
+
+def to_markdown(verdicts):
+    """Return verdicts as Markdown tables, one a chapter."""
+    return Scorecard(tuple(verdicts)).to_markdown()
+
+
+def _by_chapter(verdicts):
+    """Yield each chapter, in order, with its verdicts, in the order given."""
+    ordered = sorted(verdicts, key=lambda verdict: verdict.claim.chapter)
+    return groupby(ordered, key=lambda verdict: verdict.claim.chapter)
+
+
+def _cells(verdict):
+    """Return what the four columns say: of each the main line, and smaller ones below it."""
+    claim = verdict.claim
+    result = f"{_MARKS[verdict.verdict]} {verdict.verdict}"
+    if not verdict.as_expected:
+        result += f" (expected: {claim.expected})"
+    how = claim.how if verdict.found is not None else ""
+    return (
+        (claim.statement, str(claim.source)),
+        (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ("",),
+        (verdict.found_text, how, verdict.needed, verdict.reason),
+        (result, "archive not verified by this code" if verdict.unverified else ""),
+    )
+
+
+def _markdown_row(verdict):
+    cells = [
+        "<br>".join(line.replace("|", "\\|") for line in cell if line) for cell in _cells(verdict)
+    ]
+    return f'| <span id="{verdict.id}"></span>{" | ".join(cells)} |'
+
+
+def _html_row(verdict):
+    cells = []
+    for main, *small in _cells(verdict):
+        small = [f"<small>{html.escape(line)}</small>" for line in small if line]
+        cells.append("<br>".join([html.escape(main)] * bool(main) + small))
+    head = f'<tr id="{verdict.id}"><th scope="row">{cells[0]}</th>'
+    return head + "".join(f"<td>{cell}</td>" for cell in cells[1:]) + "</tr>"

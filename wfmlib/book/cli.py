@@ -1,0 +1,81 @@
+"""The command `wfm`.
+
+Each command has a file in `wfmlib.book.commands`, whose `add` adds its arguments and names
+what runs it; `COMMANDS` lists them. A command's run takes the parsed arguments and
+returns the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import textwrap
+
+import wfmlib
+from wfmlib.book.commands import claims, data, listing, run, show, verify
+from wfmlib.book.commands._table import WIDTH
+
+__all__ = ["WIDTH", "main"]
+
+COMMANDS = (claims, listing, run, verify, show, data)
+
+
+def main(argv=None):
+    """Run `wfm` with these arguments, those of the command line by default.
+
+    Returns
+    -------
+    int
+        Exit status: 0 if all is well, 1 if something came out otherwise than expected, 2 if the
+        command could not be understood, 130 if it was interrupted, 141 if nobody reads on.
+    """
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return 0
+    try:
+        return args.run(args)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as a shell says of a process that a closed pipe ended
+    except ValueError as error:  # an argument that a function of the package refused
+        print(f"wfm {args.command}: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, SystemError) as error:
+        if isinstance(error, SystemError):  # a kernel ran: the import costs nothing
+            from wfmlib.learning.exact.enumeration import is_interrupt
+
+            if not is_interrupt(error):
+                raise
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="wfm",
+        description="Wide flat minima: the command line of wfmlib.",
+        epilog=textwrap.dedent(
+            """\
+            examples:
+              wfm claims               what the papers state, and what we find
+              wfm claims --chapter 1   the same for one chapter
+              wfm list                 the experiments, and which archives are there
+              wfm run NAME --jobs 2    compute one, in two processes
+              wfm verify NAME          compare samples of its archive with new ones
+              wfm data list            the image data, and where the files are
+              wfm claims --help        more about a command"""
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"wfmlib {wfmlib.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for command in COMMANDS:
+        command.add(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

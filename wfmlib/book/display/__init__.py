@@ -1,0 +1,23 @@
+"""What notebooks show: the slider that works on a page, and the book's colours and style.
+
+Imported by no numerics. `figures` and the print fallback need matplotlib, a live slider needs
+ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
+"""
+
+from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.notebook import figures, progress
+from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
+from wfmlib.book.display.slider import Slider, slider, stops_of
+
+__all__ = [
+    "COLOURS",
+    "CYCLE",
+    "LINES",
+    "Curve",
+    "Rule",
+    "Slider",
+    "figures",
+    "progress",
+    "slider",
+    "stops_of",
+]

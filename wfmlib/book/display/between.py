@@ -1,0 +1,97 @@
+"""Between computed values: curves that are linear in what the slider changes, and how far off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.numerics import _validate
+
+
+def check(values: np.ndarray, stops) -> np.ndarray:
+    """Return the places where a slider may stop: those that are given, and all `values`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `stops` are not numbers from the first of `values` to the last.
+    """
+    stops = _validate.reals("stops", stops)
+    low, high = min(values[0], values[-1]), max(values[0], values[-1])
+    if stops.ndim != 1 or not np.all((stops >= low) & (stops <= high)):
+        raise ValueError(f"stops must be numbers from {low:g} to {high:g} in a row, got {stops}")
+    gap = np.abs(np.diff(values)).min() * 1e-6
+    new = [one for one in np.unique(stops) if np.abs(values - one).min() > gap]
+    every = np.sort(np.concatenate([values, new]))
+    return every if values[0] < values[-1] else every[::-1]
+
+
+def rows(values: np.ndarray, given: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return rows at `stops`, linear between the rows `given` at `values`; NaN stays NaN."""
+    if values[0] > values[-1]:
+        values, given = values[::-1], given[::-1]
+    left = np.clip(np.searchsorted(values, stops, "right") - 1, 0, len(values) - 2)
+    share = (stops - values[left]) / (values[left + 1] - values[left])
+    share = share.reshape(-1, *[1] * (given.ndim - 1))
+    found = (1 - share) * given[left] + share * given[left + 1]
+    # At a computed value the other neighbour, which may be NaN, has no say.
+    found = np.where(share == 0, given[left], found)
+    return np.where(share == 1, given[left + 1], found)
+
+
+def marks(values: np.ndarray, given, stops: np.ndarray) -> tuple:
+    """Return curves and rules with a row for each stop where they had one for each value."""
+    frames, found = len(values), []
+    for mark in given:
+        names = ("x", "y", "error") if isinstance(mark, Curve) else ("x", "y")
+        changed = {
+            name: rows(values, array, stops)
+            for name in names
+            if (array := getattr(mark, name)) is not None and len(array) == frames > 1
+        }
+        found.append(replace(mark, **changed) if changed else mark)
+    return tuple(found)
+
+
+def error(values: np.ndarray, given, xlim, ylim) -> float:
+    """Return about how far curves that are linear between `values` are off, as drawn.
+
+    Each computed row is left out in its turn, and compared with the straight line between its
+    neighbours. The error of a straight line goes with the product of the distances to them, which
+    tells how large it is half-way between two that are computed.
+
+    Returns
+    -------
+    float
+        In units of the panel: as a share of its width, or of its height.
+    """
+    worst = 0.0
+    for mark in given:
+        if isinstance(mark, Rule) or max(len(mark.x), len(mark.y)) < 3:
+            continue
+        low, high = np.clip(mark.only or ylim, *ylim)
+        xs, ys = np.broadcast_arrays(*mark.on(len(values))[:2])
+        u, v = ((z - a) / (b - a) for z, (a, b) in ((xs, xlim), (ys, ylim)))
+        seen = (ys >= low) & (ys <= high) & (u >= 0) & (u <= 1)
+        for k in range(1, len(values) - 1):
+            around = values[[k - 1, k + 1]]
+            line = [rows(around, z[[k - 1, k + 1]], values[[k]])[0] for z in (u, v)]
+            off = _apart(np.column_stack([u[k], v[k]])[seen[k]], np.column_stack(line))
+            h = np.abs(np.diff(values[k - 1 : k + 2]))
+            worst = max(worst, off * h.max() ** 2 / (4 * h[0] * h[1]))
+    return worst
+
+
+def _apart(points, line):
+    """Return how far the points are from a polygonal line at most, 0 where it is missing."""
+    start, side = line[:-1], np.diff(line, axis=0)
+    good = np.isfinite(start).all(axis=1) & np.isfinite(side).all(axis=1)
+    if not good.any() or not len(points):
+        return 0.0
+    start, side = start[good], side[good]
+    away = points[:, None] - start
+    share = np.sum(away * side, axis=-1) / np.maximum(np.sum(side**2, axis=-1), 1e-300)
+    foot = np.clip(share, 0, 1)[..., None] * side
+    return float(np.linalg.norm(away - foot, axis=-1).min(axis=1).max())

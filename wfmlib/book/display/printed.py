@@ -1,0 +1,65 @@
+"""The figure on paper: a few frames laid over each other, from light to dark."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import numpy as np
+
+from wfmlib.book.display.marks import Rule
+from wfmlib.book.display.palette import CYCLE, LINES, resolve, tint
+
+MOST = 5
+
+
+def pdf(slider) -> bytes:
+    """Return the static figure for LaTeX; the same bytes for the same figure.
+
+    Parameters
+    ----------
+    slider : Slider
+        At most five of its frames are drawn, from the first value (light) to the last (dark); all
+        of them are computed ones.
+    """
+    import matplotlib as mpl
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    count, knots = len(slider.values), len(slider.knots)
+    chosen = np.unique(np.linspace(0, knots - 1, min(MOST, knots)).round().astype(int))
+    shown = [int(np.argmin(np.abs(slider.values - one))) for one in slider.knots[chosen]]
+    with style.context("wfmlib.wfm"), mpl.rc_context({"pdf.fonttype": 42}):
+        figure = Figure(figsize=(6.4, 4.5))
+        axes = figure.subplots()
+        cycle = iter(CYCLE * len(slider.marks))
+        for mark in slider.marks:
+            if isinstance(mark, Rule):
+                rows = mark.on(count, slider.xlim, slider.ylim)
+                look, colour, error = {"linewidth": 0.9}, "#555555", None
+            else:
+                *rows, error = mark.on(count)
+                look, colour = LINES[mark.line], resolve(mark.colour or next(cycle))
+                if mark.only is not None:
+                    inside = (rows[1] >= mark.only[0]) & (rows[1] <= mark.only[1])
+                    rows[1] = np.where(inside, rows[1], np.nan)
+            still = all(len(row) == 1 for row in rows)
+            for frame, share in zip(shown, np.linspace(0.35, 1.0, len(shown)), strict=True):
+                if still and frame != shown[-1]:
+                    continue
+                x, y = (row[frame if len(row) > 1 else 0] for row in rows)
+                name = mark.name if frame == shown[-1] else None
+                ink = tint(colour, share) if len(shown) > 1 else colour
+                if error is not None and np.isfinite(error).any():
+                    bar = error[frame if len(error) > 1 else 0]
+                    axes.errorbar(x, y, bar, color=ink, label=name, **look)
+                else:
+                    axes.plot(x, y, color=ink, label=name, **look)
+        steps = ", ".join(slider.texts[frame] for frame in shown)
+        axes.set_title(f"{slider.parameter} = {steps} (light to dark)")
+        axes.set(xlabel=slider.xlabel, ylabel=slider.ylabel, xlim=slider.xlim, ylim=slider.ylim)
+        figure.legend(loc="outside upper center", ncols=2)
+        file = BytesIO()
+        # Names and dates of the run would make equal figures differ.
+        nothing = {"Creator": None, "Producer": None, "CreationDate": None}
+        figure.savefig(file, format="pdf", metadata=nothing)
+    return file.getvalue()

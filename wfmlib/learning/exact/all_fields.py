@@ -1,0 +1,107 @@
+"""All weight vectors of a small instance and what they answer, for exact Gibbs averages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib.learning._devices import checked, rows
+from wfmlib.learning.exact.enumerate_machines import unit_fields
+from wfmlib.models.activations import Activation, ReLU, Sign
+from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.weights import Binary
+from wfmlib.numerics import _validate
+
+DEVICES = (Perceptron, TreeCommittee, ParityMachine)
+LARGEST = 20  # weights
+MOST_BYTES = 4 * 2**30  # of a result
+
+
+def all_weights(N):
+    """Return all 2^N binary weight vectors, in ascending lexicographic order.
+
+    Parameters
+    ----------
+    N : int
+        Number of weights, from 1 to 22.
+
+    Returns
+    -------
+    numpy.ndarray
+        int8, shape (2^N, N), entries -1 and +1. Row r has +1 at weight i where the bit of
+        ``2^(N - 1 - i)`` is set in r: the first row is all -1, the second differs from it in
+        the last weight, row ``2^N - 1 - r`` is the opposite of row r.
+
+    Raises
+    ------
+    TypeError
+        If `N` is not an integer.
+    ValueError
+        If `N` is out of range.
+    """
+    N = _validate.integer("N", N, 1, 22)
+    bits = np.arange(2**N)[:, None] >> np.arange(N - 1, -1, -1) & 1
+    return (2 * bits - 1).astype(np.int8)
+
+
+def enumerate_fields(device, xi, sigma):
+    """Return the fields of all 2^N binary weight vectors on all patterns.
+
+    With them any loss has its Gibbs average [eq-gibbs] exactly, and so its local entropy. At
+    loss ``f``, inverse temperature ``beta`` and the perceptron::
+
+        fields = enumerate_fields(Perceptron(), xi, sigma)    # row r belongs to all_weights(N)[r]
+        energy = f(fields / np.sqrt(N)).sum(axis=1)
+        log_z = scipy.special.logsumexp(-beta * energy)
+        weight = np.exp(-beta * energy - log_z)               # Gibbs weight of each vector
+        error_rate = weight @ np.mean(fields <= 0, axis=1)    # a tie is an error
+
+    Parameters
+    ----------
+    device : Perceptron, TreeCommittee or ParityMachine
+        With binary weights; what its units answer and decide plays no role.
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1, N at most 20.
+    sigma : array_like
+        Labels, shape (P,), entries -1 and +1.
+
+    Returns
+    -------
+    numpy.ndarray
+        int8, exact integers, rows in the order of `all_weights`. For the perceptron shape (2^N,
+        P): ``sigma (w . xi)``, that is sqrt(N) times the stability [eq-stability], labels
+        included. For a tree shape (2^N, P, K): ``w_l . xi_l``, that is sqrt(N/K) times the
+        preactivation of each unit, labels not included, since a unit has none.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of the wrong type.
+    ValueError
+        If the device is none of those or its units do not divide N, an array does not hold
+        signs, shapes do not match, N is above 20, or the result, ``2^N P K`` bytes, would take
+        more than 4 GiB.
+    """
+    checked(
+        device, (Binary,), (Perceptron, TreeCommittee, ParityMachine), (Sign, ReLU, Activation)
+    )
+    xi, sigma = _validate.patterns(xi, sigma)
+    P, N = xi.shape
+    units, n = rows(device, N)
+    if N > LARGEST:
+        raise ValueError(
+            f"xi must have at most {LARGEST} columns, got {N}: the fields would take "
+            f"{2.0**N * P * units / 2**30:.2g} GiB of memory"
+        )
+    if 2**N * P * units > MOST_BYTES:
+        raise ValueError(
+            f"xi must have so few rows that the fields take at most {MOST_BYTES / 2**30:g} GiB, "
+            f"got {P}: {2.0**N * P * units / 2**30:.3g} GiB"
+        )
+    if isinstance(device, Perceptron):
+        return unit_fields(xi * sigma[:, None])
+    fields = np.empty((*(2**n,) * units, P, units), dtype=np.int8)  # an axis for each unit
+    for unit in range(units):
+        one = unit_fields(xi[:, unit * n : (unit + 1) * n])
+        others = (1,) * (units - 1 - unit)
+        fields[..., unit] = one.reshape(2**n, *others, P)
+    return fields.reshape(2**N, P, units)

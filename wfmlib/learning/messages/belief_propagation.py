@@ -1,0 +1,290 @@
+"""Belief propagation: the marginals of all solutions of one instance, and their entropy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from wfmlib.learning import _devices
+from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
+from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.models.weights import Binary, Spherical
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NotConverged, Report
+
+PATIENCE = 2.0  # seconds without a bar
+MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
+
+
+@dataclass(frozen=True, repr=False)
+class BeliefPropagation(Solution):
+    """What message passing found; a `Solution` whose weights are the rounded marginals.
+
+    Attributes
+    ----------
+    entropy : float
+        Nats per weight. Binary weights: the log of the number of solutions. Weights on the
+        sphere: the log of the share of the sphere that is solutions, never positive. With a
+        reference, of the solutions around it.
+    free_entropy : float
+        The same with the energies of the reference and the norm field: the Bethe free entropy,
+        nats per weight, which is stationary in the messages.
+    means, variances : numpy.ndarray
+        Of each weight, in the shape of `weights`.
+    distance : float
+        Mean distance from the reference, ``(1 - overlap) / 2``: of binary weights the fraction
+        that differs, on the sphere ``|w - reference|^2 / 4 N``. NaN without a reference.
+    residual : float
+        The largest change of the messages in the last sweep.
+    sweeps : int
+        The same as `epochs`.
+    messages : dict of numpy.ndarray
+        To start from another time.
+    """
+
+    entropy: float
+    free_entropy: float
+    means: np.ndarray
+    variances: np.ndarray
+    distance: float
+    residual: float
+    messages: dict
+
+    @property
+    def sweeps(self):
+        """How often all messages were renewed."""
+        return self.epochs
+
+    @property
+    def ending(self):
+        """How the messages ended, in words: their aim is not a solution, but to settle."""
+        return settled(self)
+
+    @property
+    def warning(self):
+        """`NotSettled` where the messages did not settle."""
+        return None if self.converged else NotSettled
+
+
+@tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
+def belief_propagation(
+    device,
+    xi,
+    sigma,
+    *,
+    reference=None,
+    coupling=0.0,
+    form="exact",
+    output="exact",
+    order="random",
+    damping=0.0,
+    tolerance=1e-6,
+    max_sweeps=1000,
+    messages=None,
+    rng=None,
+    progress=False,
+):
+    """Pass messages between the patterns and the weights of a device until they settle.
+
+    At the fixed point they hold the marginals of all weight vectors that answer every pattern
+    rightly, drawn uniformly, and the logarithm of their number: exactly on a tree, and up to
+    corrections that vanish with N for random patterns where replica symmetry holds
+    [eq-bp-equations].
+
+    Parameters
+    ----------
+    device : Perceptron, TreeCommittee or Committee
+        Of sign units, with binary or spherical weights. An odd number of units has no ties among
+        them; at most 35 with the exact output.
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1.
+    sigma : array_like
+        Labels, shape (P,), entries -1 and +1.
+    reference : array_like, optional
+        Weights to be near to, in the shape of the device, and
+    coupling : float, optional
+        how strongly: the measure gets a factor ``exp(coupling w . reference)`` for binary
+        weights, ``exp(-coupling |w - reference|^2 / 2)`` on the sphere [eq-bp-reference].
+    form : {"exact", "expanded"}, optional
+        Cavity messages edge by edge, or from an expansion around each unit's whole sum, which is
+        faster and differs by terms that vanish with N.
+    output : {"exact", "gaussian"}, optional
+        How the units' answers are counted: exactly, in O(K^2), or as a Gaussian sum.
+    order : {"random", "parallel"}, optional
+        Pattern after pattern in a fresh random order each sweep, or all at once.
+    damping : float, optional
+        Share of the old message that is kept, from 0 to below 1.
+    tolerance : float, optional
+        On the residual: the root mean square change of the messages of a pattern and unit, the
+        largest of them, and the relative change of the norm field.
+    max_sweeps : int, optional
+        After how many sweeps to stop.
+    messages : dict of numpy.ndarray, optional
+        The messages of another run on patterns of the same shape, to start from.
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first messages and the orders; fresh entropy where None.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    BeliefPropagation
+        `converged` says whether the residual fell below the tolerance. Where it did not, all is
+        as the last sweep left it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    NotConverged
+        If a message ceases to be a number, or if the messages settle where no solutions can be:
+        with an entropy below -1 or above ln 2 for binary weights, above 0 on the sphere (each by
+        more than 0.05), or above that of all weights at the distance from the reference (by more
+        than 1/N). So ends many a search around a reference that is no solution; small
+        instances, of some ten weights, end so now and then, although they have solutions.
+
+    Notes
+    -----
+    P1, App. D 1 and 2, with the corrections that the book states; P3, App. B 3.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(250, 501, rng=1)
+    >>> found = belief_propagation(Perceptron(), xi, sigma, rng=1)
+    >>> found.converged, round(found.entropy, 1)
+    (True, 0.3)
+    """
+    engine = prepare(device, xi, sigma, form, output, messages, rng)
+    coupling = _validate.real("coupling", coupling, 0.0, engine.strongest)
+    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
+    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
+    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
+    in_place = _validate.choice("order", order, ("random", "parallel")) == "random"
+    _validate.choice("progress", progress, (True, False))
+    if reference is not None:
+        engine.pull(checked_reference(reference, engine), coupling)
+    elif coupling > 0.0:
+        raise ValueError("coupling needs a reference")
+    with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+        history = iterate(engine, damping, in_place, tolerance, max_sweeps, bar)
+    return report(engine, history, tolerance)
+
+
+def prepare(device, xi, sigma, form="exact", output="exact", messages=None, rng=None):
+    """Check what describes an instance and return its `Messages`."""
+    _devices.checked(device, (Binary, Spherical))
+    xi, sigma = _validate.patterns(xi, sigma)
+    expanded = _validate.choice("form", form, ("exact", "expanded")) == "expanded"
+    gaussian = _validate.choice("output", output, ("exact", "gaussian")) == "gaussian"
+    if not gaussian and device.units > MOST_UNITS:
+        raise ValueError(f"output='exact' takes up to {MOST_UNITS} units, got {device!r}")
+    kind = BinaryMessages if device.weights.discrete else SphericalMessages
+    engine = kind(device, xi * sigma[:, None], expanded, gaussian, _validate.generator(rng))
+    if messages is not None:
+        engine.load(messages)
+    return engine
+
+
+def checked_reference(reference, engine, name="reference"):
+    """Return a reference as (K, M) after checking its shape."""
+    reference = _validate.reals(name, reference)
+    units, width = engine.shape
+    allowed = [(units, width)] + [(width,)] * (units == 1)
+    if reference.shape not in allowed or not np.all(np.isfinite(reference)):
+        raise ValueError(
+            f"{name} must hold finite weights of shape {' or '.join(map(str, allowed))}, "
+            f"got shape {reference.shape}"
+        )
+    if not np.any(reference):
+        raise ValueError(f"{name} must not be zero throughout")
+    return reference.reshape(units, width)
+
+
+def iterate(engine, damping, in_place, tolerance, max_sweeps, bar=None):
+    """Sweep until the residual is below the tolerance; return the residuals."""
+    residuals = []
+    while len(residuals) < max_sweeps:
+        residuals.append(engine.sweep(damping=damping, in_place=in_place))
+        if bar is not None:
+            bar.update()
+        if not math.isfinite(residuals[-1]):
+            message = f"a message was not a number in sweep {len(residuals)}"
+            raise NotConverged(Report(False, math.inf, len(residuals), message), residuals)
+        if residuals[-1] <= tolerance:
+            break
+    return np.array(residuals)
+
+
+def report(engine, residuals, tolerance):
+    """Return the `BeliefPropagation` of messages that have settled, or not."""
+    means = engine.means()
+    weights = rounded(means, engine)
+    entropy, free_entropy = engine.entropy(), engine.free_entropy()
+    done = bool(residuals[-1] <= tolerance)
+    if not plausible(entropy, engine) or (done and too_many(entropy, engine, tolerance)):
+        message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
+        raise NotConverged(Report(False, float(residuals[-1]), len(residuals), message), residuals)
+    shape = weights.shape
+    return BeliefPropagation(
+        device=engine.device,
+        weights=weights,
+        errors=count_errors(weights, engine),
+        converged=done,
+        epochs=len(residuals),
+        history={"residual": residuals},
+        entropy=entropy,
+        free_entropy=free_entropy,
+        means=means.reshape(shape),
+        variances=np.array(engine.variances()).reshape(shape),
+        distance=engine.distance() if np.any(engine.reference) else math.nan,
+        residual=float(residuals[-1]),
+        messages=engine.arrays(),
+    )
+
+
+def plausible(entropy, engine):
+    """Return whether an entropy may be one of solutions.
+
+    Small or contradictory sets of patterns have fixed points at which all weights are frozen,
+    many patterns are wrong, and the free entropy means nothing.
+    """
+    low, high = engine.possible
+    return low <= entropy <= high  # NaN is not
+
+
+def too_many(entropy, engine, tolerance):
+    """Return whether more solutions are counted near a reference than there are weights.
+
+    Patterns can only take weights away. The Gaussian step of the messages errs by some 1/N,
+    messages that are settled within `tolerance` by about as much.
+    """
+    if not np.any(engine.reference):
+        return False
+    with np.errstate(invalid="ignore"):
+        most = engine.device.weights.bound(engine.distance())
+    return not entropy <= most + 1.0 / engine.reference.size + 10.0 * tolerance  # NaN is too many
+
+
+def rounded(means, engine):
+    """Return the weights that means stand for: their signs, or their direction in each unit."""
+    if engine.device.weights.discrete:
+        weights = np.where(means < 0.0, -1, 1).astype(np.int8)
+    else:
+        weights = on_sphere(means)
+    return weights.reshape(engine.device.shape(engine.xi.shape[1]))
+
+
+def on_sphere(weights):
+    """Return each unit's weights, shape (K, M), with ``|w_k|^2 = M``; zeros stay zeros."""
+    lengths = np.linalg.norm(weights, axis=1, keepdims=True)
+    return weights * (math.sqrt(weights.shape[1]) / np.maximum(lengths, 1e-300))
+
+
+def count_errors(weights, engine):
+    """Return the number of patterns that the network with these weights answers wrongly."""
+    right = np.ones(len(engine.xi), dtype=np.int8)  # labels are multiplied into the patterns
+    return engine.device.network(weights).errors(engine.xi, right)

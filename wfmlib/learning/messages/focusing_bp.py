@@ -1,0 +1,191 @@
+"""Focusing belief propagation: message passing that is drawn to where solutions are densest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from wfmlib.learning.messages.belief_propagation import (
+    PATIENCE,
+    count_errors,
+    iterate,
+    prepare,
+    rounded,
+)
+from wfmlib.learning.messages.protocols import atanh_steps, exponential
+from wfmlib.learning.solution import Solution, tells
+from wfmlib.numerics import _validate
+
+
+@dataclass(frozen=True, repr=False)
+class FocusingBP(Solution):
+    """What focusing found.
+
+    The weights are the rounded centre of the replicas; `converged` says whether they make no
+    error. `history` holds one entry per step: `coupling`, `replicas`, `sweeps`, `residual`,
+    `settled` (whether the messages did), `errors` (of the rounded centre) and `polarisation`
+    (mean square of the centre's means: 1 where the centre is certain).
+
+    Attributes
+    ----------
+    messages : dict of numpy.ndarray
+        The last messages.
+    """
+
+    messages: dict
+
+    @property
+    def ending(self):
+        """How focusing ended, in words; where it found nothing, also how the messages did."""
+        steps = len(self.history["settled"])
+        lost = steps - np.count_nonzero(self.history["settled"])
+        if self.errors == 0 or lost == 0:
+            return super().ending
+        return f"{super().ending} (messages did not settle in {lost} of {steps} steps)"
+
+
+@tells("a protocol with more steps, more max_sweeps, another rng, or fewer patterns")
+def focusing_bp(
+    device,
+    xi,
+    sigma,
+    *,
+    replicas=10,
+    protocol=None,
+    form="exact",
+    output="exact",
+    damping=0.5,
+    tolerance=1e-4,
+    max_sweeps=200,
+    stop_at_solution=False,
+    messages=None,
+    rng=None,
+    progress=False,
+):
+    """Find weights inside a wide flat region: replicas drawn together, step by step.
+
+    Each weight feels, beside the patterns, the other y - 1 replicas of the network through their
+    common centre [eq-fbp-star]. As the coupling grows along the protocol, the replicas that are
+    described by the one set of messages close in on a region in which many of them fit.
+
+    Parameters
+    ----------
+    device : Perceptron, TreeCommittee or Committee
+        As for `belief_propagation`.
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1.
+    sigma : array_like
+        Labels, shape (P,), entries -1 and +1.
+    form, output
+        As for `belief_propagation`.
+    replicas : float, optional
+        Their number y, at least 1; a protocol with two columns brings its own.
+    protocol : array_like, optional
+        Couplings, one for each step, or pairs of coupling and replicas: see
+        `wfmlib.learning.messages.protocols`. By default the papers': `exponential` (0.5 to 30)
+        on the sphere, `atanh_steps` (capped at 10) for binary weights, 30 steps each.
+    damping : float, optional
+        Share of the old message that is kept. Without about one half of it, messages oscillate
+        and lose the region as the coupling grows.
+    tolerance : float, optional
+        On the residual of each step, see `belief_propagation`.
+    max_sweeps : int, optional
+        In each step. A step that has not settled then is recorded, and the next one begins.
+    stop_at_solution : bool, optional
+        Stop after the first step whose rounded centre makes no error.
+    messages : dict of numpy.ndarray, optional
+        The messages of another run on patterns of the same shape, to start from.
+    rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        For the first messages and the orders; fresh entropy where None.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    FocusingBP
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+    NotConverged
+        If a message ceases to be a number.
+
+    Notes
+    -----
+    P1, App. D 3; for binary weights P3, App. B 3, and Baldassi et al., PNAS 113, E7655 (2016).
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(100, 201, rng=1)
+    >>> focusing_bp(Perceptron(), xi, sigma, stop_at_solution=True, rng=1).errors
+    0
+    """
+    engine = prepare(device, xi, sigma, form, output, messages, rng)
+    replicas = _validate.real("replicas", replicas, 1.0)
+    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
+    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
+    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
+    if protocol is None:
+        protocol = atanh_steps() if device.weights.discrete else exponential()
+    steps = _steps(protocol, replicas, engine.strongest)
+    _validate.choice("stop_at_solution", stop_at_solution, (True, False))
+    _validate.choice("progress", progress, (True, False))
+    history = {name: [] for name in (*_RECORD, "coupling", "replicas")}
+    with tqdm(total=len(steps), unit="step", disable=not progress, delay=PATIENCE) as bar:
+        for coupling, y in steps:
+            engine.focus(coupling, y)
+            residuals = iterate(engine, damping, True, tolerance, max_sweeps)
+            center = engine.center() if coupling > 0.0 else engine.means()  # no centre is felt
+            found = rounded(center, engine)
+            record = (
+                len(residuals),
+                residuals[-1],
+                residuals[-1] <= tolerance,
+                count_errors(found, engine),
+                float(np.mean(engine.center() ** 2)),
+                coupling,
+                y,
+            )
+            for name, value in zip(history, record, strict=True):
+                history[name].append(value)
+            bar.set_postfix(errors=history["errors"][-1])
+            bar.update()
+            if stop_at_solution and history["errors"][-1] == 0:
+                break
+    history = {name: np.array(values) for name, values in history.items()}
+    return FocusingBP(
+        device=device,
+        weights=found,
+        errors=int(history["errors"][-1]),
+        converged=bool(history["errors"][-1] == 0),
+        epochs=int(history["sweeps"].sum()),
+        history=history,
+        messages=engine.arrays(),
+    )
+
+
+_RECORD = ("sweeps", "residual", "settled", "errors", "polarisation")
+
+
+def _steps(protocol, replicas, strongest):
+    """Return a protocol as pairs (coupling, replicas) after checking it."""
+    given = _validate.reals("protocol", protocol)
+    if given.ndim == 1:
+        given = np.column_stack([given, np.full(len(given), replicas)])
+    if given.ndim != 2 or given.shape[1] != 2 or len(given) == 0:
+        raise ValueError(
+            "protocol must hold couplings, shape (steps,), or pairs of coupling and replicas, "
+            f"shape (steps, 2), got shape {np.shape(protocol)}"
+        )
+    couplings, numbers = given.T
+    allowed = (couplings >= 0.0) & (couplings <= strongest) & (numbers >= 1.0)
+    if not np.all(allowed & np.isfinite(numbers)):
+        raise ValueError(
+            f"protocol must hold couplings from 0 to {strongest:g} and finite numbers of replicas "
+            f">= 1, got {given[~(allowed & np.isfinite(numbers))][0]}"
+        )
+    return [(float(coupling), float(y)) for coupling, y in given]

@@ -1,0 +1,80 @@
+"""Protocols of focusing: the couplings, and the numbers of replicas, of one step after another.
+
+A protocol is an array: of couplings, shape (steps,), or of pairs (coupling, replicas), shape
+(steps, 2). The functions here make those of the papers; any other array will do as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib.numerics import _validate
+
+
+def exponential(first=0.5, last=30.0, steps=30):
+    """Return couplings that grow by a constant factor: the protocol of P1, App. E.
+
+    Parameters
+    ----------
+    first, last : float, optional
+        The first and the last coupling, positive.
+    steps : int, optional
+        How many, at least 2.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (steps,).
+    """
+    first = _validate.real("first", first, 0.0, low_open=True)
+    last = _validate.real("last", last, first)
+    return np.geomspace(first, last, _validate.integer("steps", steps, 2))
+
+
+def atanh_steps(steps=30, cap=10.0):
+    """Return ``arctanh(i / (steps - 1))``, the last one capped: for binary weights, P3, App. B 3.
+
+    Parameters
+    ----------
+    steps : int, optional
+        How many, at least 2; the first coupling is 0.
+    cap : float, optional
+        The last coupling, where the arctanh diverges. Positive.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (steps,).
+    """
+    steps = _validate.integer("steps", steps, 2)
+    cap = _validate.real("cap", cap, 0.0, low_open=True)
+    couplings = np.arctanh(np.arange(steps - 1) / (steps - 1))
+    return np.minimum(np.append(couplings, cap), cap)
+
+
+def pseudo_reinforcement(steps=30, exponent=0.5, last=0.99):
+    """Return couplings and numbers of replicas that grow together; for binary weights.
+
+    At rate r, ``coupling = arctanh(r^x)`` and ``replicas = 1 + r^(1 - 2 x) / (1 - r)``: the field
+    of the other replicas is then ``r / (1 - r)`` times that of the patterns while both are small,
+    which is the rule of reinforced message passing [eq-reinforcement].
+
+    Parameters
+    ----------
+    steps : int, optional
+        How many rates, evenly spaced from 0 to `last`; at least 2.
+    exponent : float, optional
+        The x above, from 0 (infinite coupling, many replicas) to 1/2.
+    last : float, optional
+        The last rate, between 0 and 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (steps, 2).
+    """
+    steps = _validate.integer("steps", steps, 2)
+    x = _validate.real("exponent", exponent, 0.0, 0.5, low_open=True)
+    last = _validate.real("last", last, 0.0, 1.0, low_open=True, high_open=True)
+    rates = np.linspace(0.0, last, steps)
+    return np.column_stack([np.arctanh(rates**x), 1.0 + rates ** (1.0 - 2.0 * x) / (1.0 - rates)])

@@ -1,0 +1,359 @@
+"""Solvers that report: a scalar root, an accelerated fixed point, continuation along a parameter.
+
+A solver that does not reach its tolerance raises `NotConverged`, which carries the report and the
+last state; a sweep may ask for NaN and a flag instead. No solver here returns a wrong number in
+silence: whether something has converged is computed from what is left of its equations, in
+`accepted`, and what is counted stays below its bound, in `bounded`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from tqdm.auto import tqdm
+
+from wfmlib.numerics import _validate
+
+__all__ = [
+    "NoZero",
+    "NotConverged",
+    "Report",
+    "accepted",
+    "bounded",
+    "continuation",
+    "first_root",
+    "fixed_point",
+]
+
+PATIENCE = 2.0  # seconds without a bar
+ACCURACY = 1e-6  # of a function at its zero: at a jump or a pole its sign changes too
+EXCESS = 1e-8  # by which rounding may lift an entropy above its bound
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a solver ended.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether the tolerance was reached.
+    residual : float
+        What is left of the equation at the last state, in the unit of the equation.
+    iterations : int
+        How often the equation was evaluated.
+    message : str
+        The same in words.
+    """
+
+    converged: bool
+    residual: float
+    iterations: int
+    message: str
+
+
+class NotConverged(RuntimeError):
+    """A solver stopped short of its tolerance.
+
+    Attributes
+    ----------
+    report : Report
+        How it ended; `residual` is its residual.
+    state : float or ndarray or None
+        Where it ended.
+    """
+
+    def __init__(self, report, state=None):
+        super().__init__(report.message)
+        self.report = report
+        self.state = state
+
+    @property
+    def residual(self):
+        """What is left of the equation at `state`."""
+        return self.report.residual
+
+    def __reduce__(self):  # an exception is rebuilt from its arguments: keep ours across processes
+        return type(self), (self.report, self.state)
+
+
+class NoZero(NotConverged):
+    """A function keeps its sign where a zero was looked for: there is none, or two as one."""
+
+
+def accepted(residual, tolerance, iterations, message, state=None):
+    """Return the report of a state, if what is left of its equations is within the tolerance.
+
+    Whoever claims to have converged says so through this function.
+
+    Parameters
+    ----------
+    residual, tolerance : float
+        What is left, 0 for a closed form, and how much of it is accepted.
+    iterations : int
+    message : str
+        How the solver ended, if it is accepted.
+    state : object
+        For the exception.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    NotConverged
+        If the residual exceeds the tolerance, or is NaN.
+    """
+    residual = float(residual)
+    converged = residual <= tolerance  # NaN is not
+    if not converged:
+        message = f"{message}, but the residual is {residual:.3g}, above {tolerance:.3g}"
+        raise NotConverged(Report(False, residual, iterations, message), state)
+    return Report(converged, residual, iterations, message)
+
+
+def bounded(name, value, bound, report=None):
+    """Return an entropy, if it does not exceed its bound by more than rounding.
+
+    Parameters
+    ----------
+    name : str
+        Of the entropy, for the message.
+    value, bound : float
+    report : Report, optional
+        Of the state that it belongs to.
+
+    Returns
+    -------
+    float
+        `value`.
+
+    Raises
+    ------
+    NotConverged
+        If the value exceeds the bound by more than 1e-8, or is NaN: the state describes nothing.
+    """
+    if value <= bound + EXCESS:
+        return value
+    message = f"the {name} found, {value:.10g}, exceeds its bound, {bound:.10g}"
+    iterations = 0 if report is None else report.iterations
+    raise NotConverged(Report(False, float(value - bound), iterations, message))
+
+
+def first_root(function, start, limit, *, step=1.0, tolerance=1e-14, accuracy=ACCURACY):
+    """Find the zero of a scalar function that is met first on the way from `start` to `limit`.
+
+    The walk leaves `start` by `step` and lengthens its stride by half each time; the first change
+    of sign is then closed in upon by Brent's method (`scipy.optimize.brentq`). Two zeros within
+    one stride hide each other.
+
+    Parameters
+    ----------
+    function : callable
+        From float to float.
+    start, limit : float
+        Where the walk begins, and the last place that it tries.
+    step : float
+        Length of the first stride, positive.
+    tolerance : float
+        Absolute error allowed in the zero, positive.
+    accuracy : float
+        Largest absolute value of the function that is accepted at the zero, positive: at a jump
+        or a pole its sign changes too.
+
+    Returns
+    -------
+    root : float
+    report : Report
+        `residual` is ``abs(function(root))``.
+
+    Raises
+    ------
+    NoZero
+        Where the function keeps its sign all the way; `state` is `limit`.
+    NotConverged
+        Where the function is NaN, or divides by zero or overflows, or where its sign changes
+        without a zero.
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    """
+    _validate.function("function", function)
+    start, limit = _validate.real("start", start), _validate.real("limit", limit)
+    step = _validate.real("step", step, 0.0, low_open=True)
+    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
+    accuracy = _validate.real("accuracy", accuracy, 0.0, low_open=True)
+    seen = {}
+
+    def remember(x):
+        if x not in seen:  # Brent's method asks for the two ends again
+            try:
+                seen[x] = float(function(x))
+            except ArithmeticError:  # outside of what can be resolved
+                seen[x] = math.nan
+        return seen[x]
+
+    def within(x):
+        if math.isnan(remember(x)):
+            message = f"the function is NaN at {x:.6g}"
+            raise NotConverged(Report(False, math.nan, len(seen), message), x)
+        return seen[x]
+
+    near, stride = start, math.copysign(step, limit - start)
+    side = remember(near)
+    while side != 0.0:
+        far = near + stride
+        if (limit - far) * stride <= 0.0:
+            far = limit
+        other = remember(far)
+        if other <= 0.0 <= side or side <= 0.0 <= other:  # a product might underflow
+            break
+        if math.isnan(other) or math.isnan(side):
+            within(far if math.isnan(other) else near)
+        if far == limit:
+            message = f"no change of sign from {start:.6g} to {far:.6g}"
+            raise NoZero(Report(False, abs(other), len(seen), message), far)
+        near, side, stride = far, other, 1.5 * stride
+    else:
+        return near, accepted(0.0, accuracy, len(seen), "the start is a root")
+    root = scipy.optimize.brentq(within, near, far, xtol=tolerance, rtol=8.9e-16)
+    residual = abs(within(root))
+    return root, accepted(residual, accuracy, len(seen), f"root within {tolerance:g}", root)
+
+
+def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5):
+    """Solve ``x = mapping(x)`` by Anderson's accelerated iteration.
+
+    The next state is the combination of the last images whose residuals cancel best. Where it
+    falls outside the mapping's domain (an image that is not finite), the memory is dropped and
+    half of the last plain step is taken instead.
+
+    SciPy's `scipy.optimize.anderson` solves the same normal equations without a report, warns of
+    their ill-conditioning each time that it converges, and has no way back into the domain; a
+    least-squares solution needs none of the three.
+
+    Parameters
+    ----------
+    mapping : callable
+        From an array ``(n,)`` to an array ``(n,)``.
+    start : array_like, shape (n,)
+        First state. Scale the unknowns so that one tolerance fits all.
+    tolerance : float
+        Largest component of ``mapping(x) - x`` that is accepted.
+    max_iterations : int
+        How many images may be computed.
+    memory : int
+        How many differences are kept; 0 is the plain iteration.
+
+    Returns
+    -------
+    state : ndarray, shape (n,)
+    report : Report
+
+    Raises
+    ------
+    NotConverged
+        After `max_iterations`, or where the mapping is not finite at `start`.
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range, or an image has not the
+        shape of its argument; the message names it.
+    """
+    _validate.function("mapping", mapping)
+    state = _validate.reals("start", start)
+    if state.ndim != 1 or state.size == 0 or not np.all(np.isfinite(state)):
+        raise ValueError(f"start must hold finite numbers in one row, got {start!r}")
+    tolerance = _validate.real("tolerance", tolerance, 0.0)
+    max_iterations = _validate.integer("max_iterations", max_iterations, 1)
+    memory = _validate.integer("memory", memory, 0)
+    states, residuals = [], []
+    stride, best, best_state = 1.0, np.inf, state
+    for iteration in range(1, max_iterations + 1):
+        try:
+            image = np.asarray(mapping(state), dtype=float)
+        except ArithmeticError:  # outside of its domain
+            image = np.full_like(state, np.nan)
+        if image.shape != state.shape:
+            raise ValueError(f"mapping must return shape {state.shape}, got shape {image.shape}")
+        residual = image - state
+        size = float(np.max(np.abs(residual)))
+        if np.isfinite(size):
+            if size < best:
+                best, best_state = size, state
+            if size <= tolerance:
+                message = f"fixed point within {tolerance:g}"
+                return state, accepted(size, tolerance, iteration, message)
+            states = [*states[-memory:], state] if memory else [state]
+            residuals = [*residuals[-memory:], residual] if memory else [residual]
+            stride = 1.0
+            state = state + residual
+            if len(states) > 1:
+                differences = np.diff(residuals, axis=0).T
+                mixture = np.linalg.lstsq(differences, residual, rcond=None)[0]
+                state = state - (np.diff(states, axis=0).T + differences) @ mixture
+        elif states:
+            states, residuals, stride = states[-1:], residuals[-1:], 0.5 * stride
+            state = states[0] + stride * residuals[0]
+        else:
+            message = "the mapping is not finite at the start"
+            raise NotConverged(Report(False, np.inf, iteration, message), state)
+    message = f"residual {best:.3g} after {max_iterations} iterations, above {tolerance:g}"
+    raise NotConverged(Report(False, best, max_iterations, message), best_state)
+
+
+def continuation(solve, values, start, *, failed="raise", progress=False):
+    """Follow a solution along a parameter, each one the start of the next.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(value, start)`` returns the state, a float or an array of fixed shape, at `value`.
+    values : iterable
+        Values of the parameter, in the order in which they are visited.
+    start : object
+        What `solve` is given at the first value.
+    failed : {"raise", "nan"}
+        What to do where `solve` raises `NotConverged`, a ValueError as the value is out of range,
+        or an ArithmeticError: let it pass, or leave NaN there and go on from the last good state.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    states : ndarray, shape (len(values), ...)
+        NaN where not converged.
+    converged : ndarray of bool, shape (len(values),)
+    reasons : ndarray of str, shape (len(values),)
+        Why there is NaN; empty where converged.
+
+    Raises
+    ------
+    NotConverged
+        Where `solve` does, unless `failed` is ``"nan"``.
+    TypeError, ValueError
+        If `solve` is not a function, `failed` neither of the two, or every value out of range.
+    """
+    _validate.function("solve", solve)
+    _validate.choice("failed", failed, ("raise", "nan"))
+    _validate.choice("progress", progress, (True, False))
+    states, errors = [], []
+    for value in tqdm(values, unit="point", disable=not progress, delay=PATIENCE):
+        try:
+            start = solve(value, start)
+            states.append(np.asarray(start, dtype=float))
+            errors.append(None)
+        except (NotConverged, ValueError, ArithmeticError) as error:
+            if failed == "raise":
+                raise
+            states.append(None)
+            errors.append(error)
+    if errors and all(isinstance(error, ValueError) for error in errors):
+        raise errors[0]
+    converged = np.array([state is not None for state in states], dtype=bool)
+    shape = next((state.shape for state in states if state is not None), ())
+    missing = np.full(shape, np.nan)
+    rows = [missing if state is None else state for state in states]
+    reasons = np.array(["" if error is None else str(error) for error in errors], dtype=str)
+    return np.array(rows, dtype=float).reshape(len(rows), *shape), converged, reasons

@@ -1,0 +1,396 @@
+"""The Franz-Parisi potential: how many solutions surround a typical reference, at every distance.
+
+The reference is a typical solution, or a typical configuration of the cross-entropy. Replica
+symmetry throughout. For binary weights a negative local entropy says that a typical
+reference has no solution at that distance: the branch is still followed, as P2 and P3 do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import Report, bounded, continuation
+from wfmlib.theory.franz_parisi.dense_regions import (
+    dense_threshold,
+    distance_of_maximum,
+    gap,
+    gapless_threshold,
+    margin_monotonic,
+    margin_no_gap,
+)
+from wfmlib.theory.franz_parisi.surroundings import Surroundings
+
+__all__ = [
+    "Curve",
+    "Point",
+    "curve",
+    "dense_threshold",
+    "distance_of_maximum",
+    "gap",
+    "gapless_threshold",
+    "geometric_bound",
+    "local_entropy",
+    "margin_monotonic",
+    "margin_no_gap",
+    "solve",
+]
+
+DEVICES = (Perceptron, TreeCommittee, Committee, ParityMachine)
+
+
+# ------------------------------------------------------------------------------------------------
+# One distance
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """The surroundings of a typical reference at one distance.
+
+    Attributes
+    ----------
+    device : Perceptron or TreeCommittee
+    alpha : float
+        Load: patterns per weight.
+    distance : float
+        Between the reference and the solutions counted, ``(1 - overlap) / 2``.
+    reference, constraint : Margin or CrossEntropy; Margin
+        What the reference is drawn from, and the margin of the solutions counted.
+    local_entropy : float
+        Logarithm of the number (Binary) or share (Spherical) of solutions at that distance, in
+        nats per weight  [eq-franz-parisi]. Negative for binary weights: there are none.
+    bound : float
+        The same for all configurations at that distance  [eq-geometric-bound].
+    slope : float
+        Derivative of `local_entropy` with respect to the distance  [eq-fp-slope].
+    p, t0 : float
+        Overlaps of a counted solution with another one and with another reference.
+    replicon : float
+        RS is stable for the counted solutions while it is below 1  [eq-fp-replicon].
+    report : Report
+        Residual: relative error of the conjugates.
+    """
+
+    device: Perceptron | TreeCommittee
+    alpha: float
+    distance: float
+    reference: Margin | CrossEntropy
+    constraint: Margin
+    local_entropy: float
+    bound: float
+    slope: float
+    p: float
+    t0: float
+    replicon: float
+    report: Report = field(compare=False)
+
+    @property
+    def normalised(self):
+        """Logarithm of the fraction of configurations that are solutions, per weight."""
+        return self.local_entropy - self.bound
+
+    def __repr__(self):
+        stable = "stable" if self.replicon < 1.0 else "unstable"
+        return (
+            f"Point({self.device}, alpha={self.alpha:g}, distance={self.distance:g}, "
+            f"reference={self.reference}, constraint={self.constraint})\n"
+            f"  local_entropy  {self.local_entropy:.10g} nats per weight\n"
+            f"  bound          {self.bound:.10g}\n"
+            f"  slope          {self.slope:.10g}\n"
+            f"  p, t0          {self.p:.10g}, {self.t0:.10g}\n"
+            f"  replicon       {self.replicon:.10g} (RS {stable})"
+        )
+
+
+def solve(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
+    """Solve for the solutions at one distance from a typical reference.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        A committee of infinitely many units.
+    alpha : float
+        Load, patterns per weight; not negative.
+    distance : float
+        ``(1 - overlap) / 2`` between reference and counted solution, above 0, up to 1/2: the
+        fraction of weights that differ, for binary ones.
+    reference : Margin or CrossEntropy
+        What the reference is drawn from: typical solutions of a margin, up to `max_margin`, or
+        typical configurations of a loss at a temperature at which their entropy is not negative
+        [eq-ce-franz-parisi].
+    constraint : Margin
+        What the counted solutions satisfy.
+
+    Returns
+    -------
+    Point
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        Also if there are no typical solutions of the reference's margin.
+    NotConverged
+        Where the equations have no solution: around a reference of the same margin, below some
+        small distance, where replica symmetry has failed before (see `Point.replicon`); with
+        spherical weights, beyond the distance that solutions reach.
+
+    Notes
+    -----
+    The saddle point is found by Anderson's iteration to 1e-11. Several starts were tried at many
+    places; where there is a saddle point, all led to the same.
+
+    Source: P3, equations B12-B13; P2, appendix C; P1, appendix B2 (corrected).
+
+    Examples
+    --------
+    >>> point = solve(Perceptron(), 0.5, 0.1, reference=Margin(0.2))
+    >>> round(point.local_entropy, 4), round(point.slope, 4)
+    (0.196, 1.1947)
+    """
+    case = Surroundings(device, alpha, reference, constraint)
+    distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
+    state, report = case.reach(distance)
+    return Point(
+        device=device,
+        alpha=case.alpha,
+        reference=reference,
+        constraint=constraint,
+        report=report,
+        **_observables(case.at(distance, state)),
+    )
+
+
+def _height(at):
+    """Return the local entropy, if there are as many configurations."""
+    return float(bounded("local entropy", at.local_entropy, at.bound))
+
+
+def _observables(at):
+    return {
+        "distance": float(at.distance),
+        "local_entropy": _height(at),
+        "bound": float(at.bound),
+        "slope": float(at.derivative),
+        "p": float(at.p),
+        "t0": float(at.t0),
+        "replicon": float(at.replicon),
+    }
+
+
+# ------------------------------------------------------------------------------------------------
+# Many distances
+# ------------------------------------------------------------------------------------------------
+
+
+COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The surroundings of a typical reference at many distances, arrays of one shape.
+
+    Attributes
+    ----------
+    device, alpha, reference, constraint
+        As in `Point`, the same for all distances.
+    distance, local_entropy, bound, slope, p, t0, replicon : ndarray
+        As in `Point`; NaN where there is no saddle point. At distance 0 only `local_entropy` and
+        `bound` have a meaning.
+    converged : ndarray of bool
+        Whether there is one.
+    reason : ndarray of str
+        Why there is none; empty where there is one.
+    """
+
+    device: Perceptron | TreeCommittee
+    alpha: float
+    distance: np.ndarray
+    reference: Margin | CrossEntropy
+    constraint: Margin
+    local_entropy: np.ndarray
+    bound: np.ndarray
+    slope: np.ndarray
+    p: np.ndarray
+    t0: np.ndarray
+    replicon: np.ndarray
+    converged: np.ndarray
+    reason: np.ndarray
+
+    @property
+    def normalised(self):
+        """Logarithm of the fraction of configurations that are solutions, per weight."""
+        return self.local_entropy - self.bound
+
+
+def curve(
+    device,
+    alpha,
+    distance,
+    *,
+    reference=Margin(0.0),
+    constraint=Margin(0.0),
+    progress=False,
+):
+    """Solve at many distances from a typical reference, each the start of the next smaller one.
+
+    Parameters
+    ----------
+    device, alpha, reference, constraint
+        As `solve`.
+    distance : array_like
+        From 0 to 1/2, in any order.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    Curve
+        Arrays of the shape of `distance`, with NaN, ``converged = False`` and a reason where there
+        is no saddle point or a distance is out of range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`, but for distances: only if all are out of range.
+
+    Notes
+    -----
+    At distance 0 there is but the reference itself: for binary weights the local entropy is 0 if
+    the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
+    share vanishes, ``-inf``.
+    """
+    return along(distance, Surroundings(device, alpha, reference, constraint), progress)
+
+
+def along(distance, case, progress=False):
+    """Return the `Curve` of surroundings that are set up already."""
+    distances = _validate.reals("distance", distance)
+    order = np.argsort(-distances, axis=None)
+    order = order[distances.flat[order] != 0.0]
+    path = distances.flat[order]
+    follow, seen = case.follow(), {}
+
+    def next_point(one, start):
+        checked_distances(one)
+        state = follow(one, start)
+        seen[one] = _observables(case.at(one, state))
+        return state
+
+    _, reached, why = continuation(next_point, path, case.start, failed="nan", progress=progress)
+    columns = {name: np.full(distances.size, np.nan) for name in COLUMNS}
+    converged, reason = np.ones(distances.size, dtype=bool), np.zeros(distances.size, why.dtype)
+    converged[order], reason[order] = reached, why
+    columns["distance"][:] = distances.flat
+    inside = (distances.ravel() >= 0.0) & (distances.ravel() <= 0.5)
+    columns["bound"][inside] = case.device.weights.bound(distances.ravel()[inside])
+    columns["local_entropy"][distances.flat == 0.0] = case.at_reference
+    for place, d, found in zip(order, path, reached, strict=True):
+        if found:
+            for name, value in seen[d].items():
+                columns[name][place] = value
+    columns |= {"converged": converged, "reason": reason}
+    return Curve(
+        device=case.device,
+        alpha=case.alpha,
+        reference=case.drawn_from,
+        constraint=case.constraint,
+        **{name: column.reshape(distances.shape) for name, column in columns.items()},
+    )
+
+
+def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
+    """Return the local entropy around a typical reference, not normalised  [eq-franz-parisi].
+
+    Parameters
+    ----------
+    device, alpha, reference, constraint
+        As `solve`.
+    distance : float or array_like
+        From 0 to 1/2.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `distance`, in nats per weight. At distance 0: see `curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, for a single distance. In an array NaN is left there, with a RuntimeWarning.
+
+    Examples
+    --------
+    >>> round(local_entropy(Perceptron(), 0.5, 0.1), 4)
+    0.1647
+    """
+    return heights(distance, Surroundings(device, alpha, reference, constraint))
+
+
+def heights(distance, case):
+    """Return the local entropy of surroundings that are set up already; warn of NaN in arrays."""
+    if np.ndim(distance) == 0:
+        if checked_distances(distance) == 0.0:
+            return case.at_reference
+        state, _ = case.reach(float(distance))
+        return _height(case.at(float(distance), state))
+    found = along(distance, case)
+    if not np.all(found.converged):
+        largest = np.max(found.distance[~found.converged])
+        warnings.warn(
+            f"no replica-symmetric saddle point at {np.sum(~found.converged)} of "
+            f"{found.distance.size} distances, the largest {largest:.6g}: NaN there. There, "
+            f"{found.reason[found.distance == largest][0]}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return found.local_entropy
+
+
+def geometric_bound(device, distance):
+    """Return the entropy of all configurations at a distance  [eq-geometric-bound].
+
+    It is what `local_entropy` is at load 0, and an upper bound at every load (up to the rounding
+    of the latter, 1e-14).
+
+    Parameters
+    ----------
+    device : Perceptron, TreeCommittee, Committee or ParityMachine
+        Its weights alone matter.
+    distance : float or array_like
+        From 0 to 1/2.
+
+    Returns
+    -------
+    float or ndarray
+        ``-d ln d - (1 - d) ln(1 - d)`` (Binary), or ``ln(4 d (1 - d)) / 2``
+        (Spherical), in nats per weight.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    """
+    _validate.member("device", device, DEVICES)
+    bound = device.weights.bound(checked_distances(distance))
+    return float(bound) if np.ndim(distance) == 0 else bound
+
+
+def checked_distances(distance):
+    """Return distances as an array after checking them."""
+    distances = _validate.reals("distance", distance)
+    good = (distances >= 0.0) & (distances <= 0.5)
+    if not np.all(good):
+        raise ValueError(
+            f"distance must be finite and from 0 to 0.5 (half of the weights differ), got "
+            f"{float(distances[~good].flat[0])}"
+        )
+    return distances

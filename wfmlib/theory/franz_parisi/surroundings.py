@@ -1,0 +1,194 @@
+"""The surroundings of a reference: everything but the distance, and the solver at a distance."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import numpy as np
+
+from wfmlib.models.constraints import Margin
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
+from wfmlib.theory import typical
+from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load
+from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
+from wfmlib.theory.saddles.replica_symmetric import Stationary
+from wfmlib.theory.typical import thresholds
+
+TOLERANCE = 1e-11
+LOOSE = 1e-9  # around configurations of a loss, whose table is good to that
+# What rounding may leave where the fields on reference and counted solutions become one and the
+# same (margins equal or nearly so, at the typical distance). The local entropy is stationary: its
+# error is of the order of the square.
+ROUNDING = 1e-8
+# Logarithm of p_hat beyond which the iteration runs away: binary solutions collapse upon each
+# other, after replica symmetry has failed; spherical ones are closer than can be resolved.
+LARGEST = {True: 12.0, False: 25.0}
+PATIENCE = 6  # steps beyond it
+
+
+class Surroundings:
+    """Solutions of one margin around a reference: a typical solution, or a loss's configuration.
+
+    Parameters
+    ----------
+    device : Device
+    alpha : float
+    reference : Margin or CrossEntropy
+        What the reference is drawn from.
+    constraint : Margin
+        What the counted solutions satisfy.
+    planted : bool
+        Whether the patterns were drawn for the reference, or the reference among the solutions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; also if there are no
+        typical solutions of the reference's margin.
+    """
+
+    def __init__(self, device, alpha, reference, constraint, planted=False):
+        self.device, self.drawn_from, self.constraint = device, reference, constraint
+        self.axes = weights, term, _ = checked(device, constraint)
+        self.alpha = checked_load(alpha)
+        _validate.member("reference", reference, CONSTRAINTS)
+        checked(device, reference, CONSTRAINTS)
+        alone = planted or self.alpha == 0.0  # whether there are no others beside it
+        q_hat = 0.0 if alone else _typical(device, self.alpha, reference).q_hat
+        self.reference = Reference(Stationary(q_hat, weights, term, reference), self.alpha)
+        self.largest = LARGEST[weights.discrete]
+        self.tolerance = TOLERANCE if self.reference.sharp else LOOSE
+        self.start = self._start()
+        solution = isinstance(reference, Margin)  # or a configuration that may make errors
+        # whether the branch ends at a small distance, and there is nothing below
+        self.ends = not solution or reference.kappa == self.constraint.kappa
+        counts_itself = solution and weights.discrete and reference.kappa >= self.constraint.kappa
+        self.at_reference = 0.0 if counts_itself else -math.inf  # local entropy at distance 0
+
+    def _start(self):
+        """Return conjugates to begin with: those at the maximum, with some correlation."""
+        p_hat = 1.0
+        if self.alpha > 0.0:
+            with contextlib.suppress(NotConverged):  # no solutions of that margin: any start
+                p_hat = typical.solve(self.device, self.alpha, self.constraint).q_hat
+        log_p_hat = min(max(math.log(max(p_hat, FREE)), -5.0), self.largest - 1.0)
+        return np.array([log_p_hat] if self.reference.planted else [log_p_hat, 0.5])
+
+    def at(self, distance, state):
+        """Return the turn of the loop that begins at `state`, ``(ln p_hat, r)``."""
+        correlation = 0.0 if self.reference.planted else min(max(state[1], 0.0), 1.0)
+        return Constrained(distance, math.exp(state[0]), correlation, self.reference, *self.axes)
+
+    def solve(self, distance, start):
+        """Return the saddle point's state at a distance, and the report; or NotConverged."""
+        away = []
+
+        def image(state):
+            outside = np.full_like(state, np.nan)
+            if state[0] > self.largest:
+                away.append(state)
+                if len(away) == PATIENCE:
+                    words = "two counted solutions become one"
+                    report = Report(False, math.inf, PATIENCE, words)
+                    raise NotConverged(report, state)
+                return outside
+            p_hat, correlation = self.at(distance, state).image()
+            if not math.isfinite(p_hat) or not math.isfinite(correlation):
+                return outside
+            if p_hat <= FREE:  # the correlation of a field that is not there stays as it is
+                return np.array([math.log(FREE), *state[1:]])
+            if self.reference.planted:
+                return np.array([math.log(p_hat)])
+            return np.array([math.log(p_hat), min(correlation, 1.0)])
+
+        try:
+            return fixed_point(image, start, tolerance=self.tolerance, max_iterations=60)
+        except NotConverged as failure:
+            if failure.residual < ROUNDING:
+                message = f"fixed point within {failure.residual:.1g}, which is rounding"
+                report = accepted(failure.residual, ROUNDING, failure.report.iterations, message)
+                return failure.state, report
+            why = "the solutions counted may not reach that far, or there may be none"
+            if distance < 0.25 * self.reference.complement:  # half of the typical distance
+                why = (
+                    "around references whose margin is equal or close to the margin that is "
+                    "counted, and around those that make errors, the branch ends at a small "
+                    "distance"
+                )
+            message = (
+                f"no replica-symmetric saddle point was found at distance = {distance:.6g}, "
+                f"alpha = {self.alpha:.6g} ({failure}); {why}"
+            )
+            report = Report(False, failure.residual, failure.report.iterations, message)
+            raise NotConverged(report, failure.state) from None
+
+    def reach(self, distance):
+        """Return the saddle point's state and the report, if need be from the typical distance."""
+        try:
+            return self.solve(distance, self.start)
+        except NotConverged as failure:
+            state = self.start
+            try:
+                for place in np.geomspace(0.5 * self.reference.complement, distance, 8):
+                    state, report = self.solve(float(place), state)
+            except NotConverged:
+                raise failure from None
+            return state, report
+
+    def solve_from(self, distance, start):
+        """Return the saddle point's state from a guess, or where that fails from `start`."""
+        try:
+            return self.solve(distance, start)[0]
+        except NotConverged:
+            return self.solve(distance, self.start)[0]
+
+    def follow(self):
+        """Return a solver for `continuation`, which starts where the last two points lead."""
+        seen, lost = [], []
+
+        def step(distance, start):
+            if self.ends and seen and lost:
+                raise lost[0]
+            place = math.log(distance)
+            if len(seen) == 2 and seen[1][0] != seen[0][0]:
+                (before, old), (last, new) = seen
+                stride = max(-2.0, min((place - last) / (last - before), 2.0))
+                start = new + stride * (new - old)
+                start[0] = min(start[0], self.largest - 1.0)
+                start[1:] = np.clip(start[1:], 0.0, 1.0)
+            try:
+                state = self.solve_from(distance, start)
+            except NotConverged as failure:
+                if seen:
+                    lost.append(failure)
+                raise
+            seen.append((place, state))
+            del seen[:-2]
+            return state
+
+        return step
+
+
+def _typical(device, alpha, reference):
+    """Return the saddle point of typical references; ValueError where there are none."""
+    try:
+        state = typical.solve(device, alpha, reference)
+        empty = device.weights.discrete and state.entropy < -1e-9
+    except NotConverged:
+        if not isinstance(reference, Margin):
+            raise
+        empty = True
+    if empty and not isinstance(reference, Margin):
+        raise ValueError(
+            "reference must have a beta at which its entropy is not negative (see cross_entropy."
+            f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {state.entropy:.6g}"
+        )
+    if empty:
+        largest = thresholds.max_margin(device, alpha)
+        raise ValueError(
+            f"reference must have a margin of at most {largest:.10g}: at alpha = {alpha:g} there "
+            f"are no solutions of a larger one (see typical.max_margin), got {reference}"
+        )
+    return state

@@ -1,0 +1,28 @@
+"""Real replicas at a fixed mutual overlap: where solutions lie densest.
+
+`free_entropy` solves for them, and `flat_slope` finds the load at which dense regions end.
+"""
+
+from wfmlib.theory.large_deviation.free_entropy import (
+    Curve,
+    Point,
+    curve,
+    dense_threshold,
+    energetic_term,
+    local_entropy,
+    overlap_range,
+    solve,
+    zero_complexity_replicas,
+)
+
+__all__ = [
+    "Curve",
+    "Point",
+    "curve",
+    "dense_threshold",
+    "energetic_term",
+    "local_entropy",
+    "overlap_range",
+    "solve",
+    "zero_complexity_replicas",
+]

@@ -1,0 +1,575 @@
+"""Dense regions of solutions: y real replicas of a device at a fixed mutual overlap.
+
+The configurations of y solutions with mutual overlaps q1 are counted, ``N y V(q1)`` being the
+logarithm of their number, or share of the sphere  [eq-mutual-replicas], [eq-ld-entropy]. With many
+replicas the count is ruled by regions in which solutions lie densest. Replica symmetry between the
+groups of y throughout.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy
+
+from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.weights import Binary
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import (
+    NotConverged,
+    NoZero,
+    Report,
+    accepted,
+    bounded,
+    continuation,
+    first_root,
+)
+from wfmlib.theory import typical
+from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load
+from wfmlib.theory.large_deviation.flat_slope import first_flat_load
+from wfmlib.theory.machines.finite_machines import MOST_LIMIT_UNITS, MOST_POWERS, SignCommittee
+from wfmlib.theory.saddles.real_replicas import Free, saddle, unbroken_load
+
+__all__ = [
+    "Curve",
+    "Point",
+    "curve",
+    "dense_threshold",
+    "energetic_term",
+    "local_entropy",
+    "overlap_range",
+    "solve",
+    "zero_complexity_replicas",
+]
+
+LEAST_OVERLAP = 1e-9
+MOST_OVERLAP = 1.0 - 1e-6  # of a committee of three, whose averages take (1 - overlap)^(-1/2) long
+ROUNDING = 1e-15  # over 1 - overlap: of an entropy
+MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitely many
+
+
+# ------------------------------------------------------------------------------------------------
+# One overlap
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """The saddle point of real replicas at one mutual overlap.
+
+    Attributes
+    ----------
+    device : Perceptron, TreeCommittee or ParityMachine
+    alpha : float
+        Load: patterns per weight.
+    overlap : float
+        Mutual overlap q1 of the replicas.
+    replicas : float
+        y, at least 1; may be infinite.
+    constraint : Margin
+        What every pattern demands.
+    entropy : float
+        Free entropy V: logarithm of the number (Binary) or share (Spherical) of configurations of
+        the replicas, in nats per weight and replica  [eq-ld-entropy]. Not normalised.
+    local_entropy : float
+        `entropy` minus its value at load 0 with as many replicas: logarithm of the fraction of
+        configurations that are solutions  [eq-ld-normalised]. Not above zero, but for rounding.
+    energetic : float
+        ``alpha G_E``, what the patterns contribute to `entropy` at the saddle point: the other way
+        to normalise.
+    q0 : float
+        Overlap of replicas from different groups; equals `overlap` if `replicas` is infinite.
+    spread : float
+        ``y (q1 - q0)``; infinite at load 0 with infinitely many replicas.
+    slope : float
+        Derivative of `local_entropy` in the overlap  [eq-ld-slope].
+    entropy_slope : float
+        Derivative of `entropy` in the overlap.
+    complexity : float or None
+        Logarithm of the number of groups, ``-y^2 dV / dy``, in nats per weight
+        [eq-ld-complexity]; None for infinitely many replicas, and for finite machines.
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    device: Perceptron | TreeCommittee | ParityMachine
+    alpha: float
+    overlap: float
+    replicas: float
+    constraint: Margin
+    entropy: float
+    local_entropy: float
+    energetic: float
+    q0: float
+    spread: float
+    slope: float
+    entropy_slope: float
+    complexity: float | None
+    report: Report = field(compare=False)
+
+    def __repr__(self):
+        lines = [
+            f"Point({self.device}, alpha={self.alpha:g}, overlap={self.overlap:g}, "
+            f"replicas={self.replicas:g}, constraint={self.constraint})",
+            f"  entropy        {self.entropy:.10g} nats per weight and replica",
+            f"  local_entropy  {self.local_entropy:.10g}",
+            f"  energetic      {self.energetic:.10g}",
+            f"  slope          {self.slope:.10g}",
+            f"  q0             {self.q0:.10g}",
+            f"  spread         {self.spread:.10g}",
+        ]
+        if self.complexity is not None:
+            lines.append(f"  complexity     {self.complexity:.10g} nats per weight")
+        return "\n".join(lines)
+
+
+def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
+    """Solve for real replicas at one mutual overlap.
+
+    Parameters
+    ----------
+    device : Perceptron, TreeCommittee or ParityMachine
+        A committee of infinitely many units, or of three sign units; a parity machine of two to
+        six.
+    alpha : float
+        Load, patterns per weight; 0, or from 1e-7 upwards.
+    overlap : float
+        Mutual overlap q1 of the replicas, from 1e-9 and below 1 (for a committee of three up to
+        ``1 - 1e-6``), and above the lower end of `overlap_range`.
+    replicas : float
+        Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
+        necessarily an integer; or ``math.inf``. For a parity machine of more than three units up
+        to 50.
+    constraint : Margin
+        What every pattern demands, from -2 to 1e4 times the activation's `scale`; 0 for finitely
+        many units.
+
+    Returns
+    -------
+    Point
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Where the overlap is not above the replica-symmetric overlap: there is no saddle point with
+        groups there.
+
+    Notes
+    -----
+    The free entropy is stationary in q0, the only unknown left, and a minimum. At all places
+    looked at there was one minimum, above the replica-symmetric overlap, and none below.
+
+    With infinitely many units, errors of the entropies are below 1e-11, but for terms of order
+    ``1e-16 / (1 - overlap)``; those of the slope below 1e-9, of the complexity below ``1e-12 y``.
+
+    As a number of groups the complexity has a meaning for discrete weights; a centre of spherical
+    ones is known to a precision of order ``1 / sqrt(y)``, which counts in it.
+
+    Infinitely many replicas: where patterns hardly matter, q1 close to 1 at small loads, the
+    spread grows exponentially. Beyond ``e^300 (1 - overlap)`` it is returned as infinite, and the
+    local entropy, below 1e-100 there, as 0.
+
+    Source: P2, appendix D; P1, section II.D and appendix C.
+
+    Examples
+    --------
+    >>> point = solve(TreeCommittee(np.inf), 1.0, 0.9)
+    >>> round(point.local_entropy, 4), round(point.spread, 4)
+    (-0.0529, 3.0501)
+    """
+    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    overlap, replicas = _checked_overlap(overlap, axes), _checked_replicas(replicas, device)
+    return _point(device, alpha, overlap, replicas, axes)[0]
+
+
+def _point(device, alpha, overlap, replicas, axes, start=None):
+    """Return a `Point`, and its place to start from nearby."""
+    given = device, alpha, overlap, replicas, axes[2]
+    free = Free(overlap, replicas, axes[0])
+    state, place = None, None
+    report = accepted(0.0, 0.0, 0, "no patterns")
+    if alpha > 0.0:
+        state, place, report = saddle(overlap, alpha, replicas, axes, start)
+    if state is None:  # no patterns, or none that is felt
+        infinite = replicas == math.inf
+        return Point(
+            *given,
+            entropy=free.entropy,
+            local_entropy=0.0,
+            energetic=0.0,
+            q0=overlap if infinite else 0.0,
+            spread=math.inf if infinite else replicas * overlap,
+            slope=0.0,
+            entropy_slope=free.slope,
+            complexity=free.complexity,
+            report=report,
+        ), place
+    slope = float(state.slope(alpha))
+    entropy = float(state.entropy(alpha))
+    counted = replicas < math.inf and axes[1].one_field
+    rounding = ROUNDING / (1.0 - overlap)
+    fraction = bounded("local entropy", entropy - free.entropy, rounding, report)
+    return Point(
+        *given,
+        entropy=entropy,
+        local_entropy=fraction,
+        energetic=float(alpha * state.term),
+        q0=float(state.q0),
+        spread=float(state.spread),
+        slope=slope - free.slope,
+        entropy_slope=slope,
+        complexity=float(state.complexity(alpha)) if counted else None,
+        report=report,
+    ), place
+
+
+# ------------------------------------------------------------------------------------------------
+# Many overlaps
+# ------------------------------------------------------------------------------------------------
+
+
+COLUMNS = (
+    "overlap",
+    "entropy",
+    "local_entropy",
+    "energetic",
+    "q0",
+    "spread",
+    "slope",
+    "entropy_slope",
+    "complexity",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Real replicas at many mutual overlaps, arrays of one shape.
+
+    Attributes
+    ----------
+    device, alpha, replicas, constraint
+        As in `Point`, the same for all overlaps.
+    overlap, entropy, local_entropy, energetic, q0, spread, slope, entropy_slope : ndarray
+        As in `Point`; NaN where there is no saddle point.
+    complexity : ndarray
+        NaN also where that of a `Point` is None.
+    converged : ndarray of bool
+        Whether there is a saddle point.
+    reason : ndarray of str
+        Why there is none; empty where there is one.
+    """
+
+    device: Perceptron | TreeCommittee | ParityMachine
+    alpha: float
+    overlap: np.ndarray
+    replicas: float
+    constraint: Margin
+    entropy: np.ndarray
+    local_entropy: np.ndarray
+    energetic: np.ndarray
+    q0: np.ndarray
+    spread: np.ndarray
+    slope: np.ndarray
+    entropy_slope: np.ndarray
+    complexity: np.ndarray
+    converged: np.ndarray
+    reason: np.ndarray
+
+
+def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), progress=False):
+    """Solve at many overlaps, each the start of the next smaller one.
+
+    Parameters
+    ----------
+    device, alpha, replicas, constraint
+        As `solve`.
+    overlap : array_like
+        From 1e-9 and below 1, as `solve`, in any order.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    Curve
+        Arrays of the shape of `overlap`, with NaN, ``converged = False`` and a reason where there
+        is no saddle point or an overlap is out of range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`, but for overlaps: only if all are out of range.
+    """
+    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    overlaps, replicas = _validate.reals("overlap", overlap), _checked_replicas(replicas, device)
+    order = np.argsort(-overlaps, axis=None)
+
+    def follow(place, before):
+        start = None if before is None or math.isnan(before[-1]) else before[-1]
+        one = _checked_overlap(float(place), axes)
+        point, place = _point(device, alpha, one, replicas, axes, start)
+        values = [getattr(point, name) for name in COLUMNS]
+        row = [math.nan if value is None else value for value in [*values, place]]
+        return np.array(row, dtype=float)
+
+    rows, reached, why = continuation(
+        follow, overlaps.flat[order], None, failed="nan", progress=progress
+    )
+    table = np.full((overlaps.size, len(COLUMNS)), math.nan)
+    converged = np.zeros(overlaps.size, dtype=bool)
+    if reached.any():
+        table[order] = rows[:, :-1]
+    reason = np.zeros(overlaps.size, dtype=why.dtype)
+    converged[order], reason[order] = reached, why
+    table[:, 0] = overlaps.flat
+    columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(COLUMNS)}
+    return Curve(
+        device=device,
+        alpha=alpha,
+        replicas=replicas,
+        constraint=constraint,
+        converged=converged.reshape(overlaps.shape),
+        reason=reason.reshape(overlaps.shape),
+        **columns,
+    )
+
+
+def local_entropy(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
+    """Return the logarithm of the fraction of configurations that are solutions.
+
+    Per weight and replica, with as many replicas at load 0 for reference  [eq-ld-normalised].
+
+    Parameters
+    ----------
+    device, alpha, replicas, constraint
+        As `solve`.
+    overlap : float or array_like
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `overlap`, in nats, not above zero.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, for a single overlap. In an array NaN is left there, with a RuntimeWarning.
+
+    Examples
+    --------
+    >>> round(local_entropy(TreeCommittee(np.inf), 1.0, 0.9, replicas=20), 4)
+    -0.1706
+    """
+    return _column("local_entropy", device, alpha, overlap, replicas, constraint)
+
+
+def energetic_term(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
+    """Return ``alpha G_E`` at the saddle point, the other normalised curve  [eq-ld-normalised].
+
+    Parameters
+    ----------
+    device, alpha, replicas, constraint
+        As `solve`.
+    overlap : float or array_like
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `overlap`, in nats per weight and replica.
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `local_entropy`.
+    """
+    return _column("energetic", device, alpha, overlap, replicas, constraint)
+
+
+def _column(name, device, alpha, overlap, replicas, constraint):
+    asked = {"replicas": replicas, "constraint": constraint}
+    if _validate.array("overlap", overlap).ndim == 0:
+        return getattr(solve(device, alpha, overlap, **asked), name)
+    found = curve(device, alpha, overlap, **asked)
+    if not np.all(found.converged):
+        largest = np.max(found.overlap[~found.converged])
+        warnings.warn(
+            f"no saddle point at {np.sum(~found.converged)} of {found.overlap.size} overlaps, "
+            f"the largest {largest:.6g}: NaN there. There, "
+            f"{found.reason[found.overlap == largest][0]}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return getattr(found, name)
+
+
+# ------------------------------------------------------------------------------------------------
+# Ranges and thresholds
+# ------------------------------------------------------------------------------------------------
+
+
+def overlap_range(device, alpha, *, constraint=Margin(0.0)):
+    """Return the mutual overlaps at which there is a saddle point, for any number of replicas.
+
+    At the lower end groups dissolve, ``q0 = q1``: it is the replica-symmetric overlap of typical
+    solutions, for whatever number of replicas above 1.
+
+    Parameters
+    ----------
+    device, alpha, constraint
+        As `solve`.
+
+    Returns
+    -------
+    low, high : float
+        Both ends excluded; `high` is 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        Where there is no replica-symmetric saddle point: above the load at which its overlap
+        reaches 1.
+    """
+    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    if axes[1].one_field:
+        return typical.solve(device, alpha, constraint).q, 1.0
+    if alpha == 0.0:
+        return 0.0, 1.0
+
+    def excess(logit):
+        return math.log(unbroken_load(float(scipy.special.expit(logit)), axes) / alpha)
+
+    if excess(-15.0) > 0.0:  # a parity machine: groups without overlap exist at any q1
+        return 0.0, 1.0
+    try:
+        return float(scipy.special.expit(first_root(excess, -15.0, 12.0)[0])), 1.0
+    except NotConverged:
+        message = f"alpha must be so small that overlaps stay below 1 - 6e-6, got {alpha:.6g}"
+        raise NotConverged(Report(False, math.inf, 1, message)) from None
+
+
+def zero_complexity_replicas(device, alpha, overlap, *, constraint=Margin(0.0)):
+    """Return the number of replicas at which the number of groups is no longer exponential.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        A committee of infinitely many units.
+    alpha, overlap, constraint
+        As `solve`.
+
+    Returns
+    -------
+    float
+        Where the complexity vanishes  [eq-ld-complexity], going up from one replica, or from two
+        where it is negative with one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
+    """
+    axes, alpha = checked(device, constraint), checked_load(alpha, LEAST_LOAD)
+    overlap = _checked_overlap(overlap, axes)
+    places = [None]
+
+    def complexity(log_replicas):
+        replicas = math.exp(log_replicas)
+        point, place = _point(device, alpha, overlap, replicas, axes, places[-1])
+        places.append(place)
+        return point.complexity
+
+    start = 0.0 if complexity(0.0) > 0.0 else math.log(2.0)
+    last = math.log(MOST_REPLICAS)
+    try:
+        return math.exp(first_root(complexity, start, last, step=0.5, tolerance=1e-9)[0])
+    except NoZero as failure:
+        message = (
+            f"the complexity keeps its sign up to {MOST_REPLICAS:g} replicas: overlap = "
+            f"{overlap:.6g}, alpha = {alpha:.6g}"
+        )
+        report = Report(False, failure.residual, failure.report.iterations, message)
+        raise NotConverged(report, failure.state) from None
+
+
+def dense_threshold(device, *, replicas=math.inf, constraint=Margin(0.0)):
+    """Return the load at which the free entropy stops being monotonic in the overlap.
+
+    Below it V, the logarithm of the number of configurations and not of a fraction, falls all the
+    way as replicas are drawn together  [eq-ld-threshold]; above it there are overlaps at which it
+    rises with q1, as if solutions a little further apart were fewer: the replica-symmetric dense
+    region breaks up.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
+    replicas : float or "zero complexity"
+        Their number, above 1; or, at each overlap, the number at which the complexity vanishes.
+    constraint : Margin
+        As `solve`.
+
+    Returns
+    -------
+    float
+        The smallest load at which the slope of V touches zero at some overlap between 0.5 and
+        0.9998, the first minimum met from 0.92, or 0.99 on the line of zero complexity.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        Where the slope does not vanish.
+
+    Notes
+    -----
+    On the line of zero complexity the slope along the line is that at a fixed number of replicas,
+    as V is stationary in it there.
+
+    Source: P1 quotes 0.76 for the perceptron.
+    """
+    axes = checked(device, constraint, weights=(Binary,))
+    if isinstance(replicas, str):
+        _validate.choice("replicas", replicas, ("zero complexity",))
+        return first_flat_load(None, axes)
+    replicas = _checked_replicas(replicas, device)
+    if replicas == 1.0:
+        raise ValueError("replicas must be above 1: with one, V does not depend on the overlap")
+    return first_flat_load(replicas, axes)
+
+
+# ------------------------------------------------------------------------------------------------
+# At the door
+# ------------------------------------------------------------------------------------------------
+
+
+def _checked_overlap(overlap, axes):
+    if isinstance(axes[1], SignCommittee):
+        return _validate.real("overlap", overlap, LEAST_OVERLAP, MOST_OVERLAP)
+    return _validate.real("overlap", overlap, LEAST_OVERLAP, 1.0, high_open=True)
+
+
+def _checked_replicas(replicas, device):
+    if type(replicas) is np.ndarray and replicas.ndim == 0:
+        replicas = replicas.item()
+    infinite = isinstance(replicas, (float, np.floating)) and replicas == math.inf
+    if not infinite:
+        replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
+    small = not isinstance(device, ParityMachine) or device.units <= MOST_LIMIT_UNITS
+    if replicas > MOST_POWERS and not small:
+        raise ValueError(
+            f"replicas must be from 1 to {MOST_POWERS} for {device!r} (more, and infinitely "
+            f"many, with up to {MOST_LIMIT_UNITS} units), got {replicas:g}"
+        )
+    return math.inf if infinite else replicas

@@ -1,0 +1,497 @@
+"""Students that reach a margin, of a teacher that has none: P3's planted scenario.
+
+A teacher with binary weights labels random patterns. Students are counted that give the same
+labels with a margin; unlike those of `teacher_student`, they are not like the teacher, and their
+overlap R with it is a number of its own. Two thresholds follow, as without a teacher: the load up
+to which typical students of the largest margin lie in a dense region of students
+[eq-taught-local-entropy], and the load up to which the densest regions hold together
+[eq-taught-replicas]. Perceptrons with binary weights, replica symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+import scipy
+
+from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import Perceptron
+from wfmlib.models.weights import Binary
+from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.solvers import Report, bounded, first_root, fixed_point
+from wfmlib.theory.axes import checked
+from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
+
+__all__ = [
+    "Replicas",
+    "Student",
+    "Surroundings",
+    "dense_threshold",
+    "max_margin",
+    "replica_threshold",
+    "replicas",
+    "solve",
+    "surroundings",
+]
+
+LOADS = (0.1, 1.2)  # beyond, the teacher alone is soon left
+LEAST_LOAD = 0.55  # of which the largest margin is looked for
+MOST = 1.0  # margin
+STRIDE = 0.05  # in the margin, from one student to the next
+TOLERANCE = 1e-12
+START = (0.0, 0.5, 0.3)  # of `taught_surroundings.Turn`, far from the reference
+PATH = (0.1, 0.05, 0.02)  # distances on the way to smaller ones
+DIPS = math.log(2e-3), math.log(3e-2)  # logarithms of distances between which the slope has one
+LOGITS = 1.4, 4.2  # of mutual overlaps between which the replicas' slope is largest
+THRESHOLDS = (1.02, 1.12)  # loads between which both are looked for
+
+
+# ------------------------------------------------------------------------------------------------
+# Typical students
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Student:
+    """Typical students of a margin.
+
+    Attributes
+    ----------
+    device : Perceptron
+    alpha : float
+        Load: patterns per weight.
+    constraint : Margin
+        The stability that every pattern exceeds.
+    q, q_hat : float
+        Overlap of two students, and its conjugate.
+    teacher, teacher_hat : float
+        Overlap R of a student with the teacher, and its conjugate.
+    entropy : float
+        Logarithm of the number of students, in nats per weight  [eq-taught-entropy]. Negative:
+        there are none.
+    report : Report
+    """
+
+    device: Perceptron
+    alpha: float
+    constraint: Margin
+    q: float
+    q_hat: float
+    teacher: float
+    teacher_hat: float
+    entropy: float
+    report: Report = field(compare=False)
+
+
+def solve(device, alpha, constraint=Margin(0.0)):
+    """Solve for the typical students of a margin  [eq-taught-entropy].
+
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+    alpha : float
+        Load, patterns per weight, from 0.1 to 1.2.
+    constraint : Margin
+        From 0 to 1.
+
+    Returns
+    -------
+    Student
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Where no saddle point is found: at small loads, for margins near the largest.
+
+    Examples
+    --------
+    >>> student = solve(Perceptron(), 1.0, Margin(0.1))
+    >>> round(student.q, 4), round(student.teacher, 4), round(student.entropy, 4)
+    (0.6472, 0.5994, 0.0176)
+    """
+    margin = _checked(device, constraint).kappa
+    alpha = _validate.real("alpha", alpha, *LOADS)
+    student = None
+    for one in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
+        student = _student(alpha, one, student)
+    return student
+
+
+def _checked(device, constraint=Margin(0.0)):
+    """Return the constraint after checking device and margin."""
+    _validate.member("device", device, (Perceptron,))
+    checked(device, constraint, weights=(Binary,))
+    _validate.real("constraint.kappa", constraint.kappa, 0.0, MOST)
+    return constraint
+
+
+def _student(alpha, margin, near):
+    """Return the saddle point found from that of a similar margin."""
+    start = [0.5, 0.5] if near is None else [near.q_hat, near.teacher_hat]
+
+    def image(logs):
+        if not np.all(np.abs(logs) < 8.0):
+            return np.full(2, np.nan)
+        return np.log(alpha * np.array(_forces(margin, *_overlaps(*np.exp(logs))[:2])[:2]))
+
+    logs, report = fixed_point(image, np.log(start), tolerance=TOLERANCE, max_iterations=300)
+    q_hat, teacher_hat = np.exp(logs).tolist()
+    q, teacher, term = _overlaps(q_hat, teacher_hat)
+    *_, energetic = _forces(margin, q, teacher)
+    entropy = -0.5 * q_hat * (1.0 - q) - teacher * teacher_hat + term + alpha * energetic
+    bounded("entropy", entropy, Binary.entropy, report)
+    numbers = map(float, (q, q_hat, teacher, teacher_hat, entropy))
+    return Student(Perceptron(), alpha, Margin(margin), *numbers, report)
+
+
+def _overlaps(q_hat, teacher_hat):
+    """Return q, R and ``E ln 2cosh`` of a weight's field."""
+    width = math.sqrt(q_hat)
+    x, weight = gaussian.grid((-teacher_hat / width, 1.0 / max(width, 0.5)))
+    push = width * x + teacher_hat
+    m = np.tanh(push)
+    return weight @ m**2, weight @ m, weight @ np.logaddexp(push, -push)
+
+
+def _forces(margin, q, teacher):
+    """Return what a pattern adds to q_hat, to R_hat and to the entropy."""
+    root, own, doubt = math.sqrt(q), math.sqrt(1.0 - q), math.sqrt(1.0 - teacher**2 / q)
+    x, weight = gaussian.grid(
+        (margin / root, own / root), (0.0, doubt * root / max(teacher, 1e-9))
+    )
+    needed, lean = (margin - root * x) / own, teacher / root * x / doubt
+    force = gaussian.hazard(needed) / own
+    agrees = 2.0 * weight * gaussian.H(-lean)
+    from_teacher = 2.0 * weight @ (gaussian.G(lean) * force) / doubt
+    return agrees @ force**2, from_teacher, agrees @ gaussian.log_H(needed)
+
+
+def max_margin(device, alpha):
+    """Return the largest margin that students reach: there their entropy vanishes.
+
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+    alpha : float
+        From 0.55 to 1.2.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range.
+
+    Examples
+    --------
+    >>> round(max_margin(Perceptron(), 1.0), 4)
+    0.1174
+    """
+    _checked(device)
+    return _best(_validate.real("alpha", alpha, LEAST_LOAD, LOADS[1])).constraint.kappa
+
+
+@lru_cache(maxsize=64)
+def _best(alpha):
+    """Return the typical students of the largest margin."""
+    known = [_student(alpha, 0.0, None)]
+
+    def entropy(margin):
+        known.append(_student(alpha, margin, known[-1]))
+        return known[-1].entropy
+
+    margin, _ = first_root(entropy, 0.0, MOST, step=STRIDE, tolerance=1e-13)
+    return _student(alpha, margin, known[-1])
+
+
+# ------------------------------------------------------------------------------------------------
+# What surrounds them
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The students of one margin at one distance from a typical student of another.
+
+    Attributes
+    ----------
+    device : Perceptron
+    alpha, distance : float
+        The load, and the fraction of weights that differ.
+    reference, constraint : Margin
+        The reference's, and that of the students counted.
+    local_entropy : float
+        Logarithm of their number, in nats per weight  [eq-taught-local-entropy].
+    slope : float
+        Its derivative with respect to the distance.
+    p, t0, teacher : float
+        Overlaps of a counted student with another one, with another reference, with the teacher.
+    report : Report
+        Residual: largest change of an unknown in one more turn of the loop.
+    """
+
+    device: Perceptron
+    alpha: float
+    distance: float
+    reference: Margin
+    constraint: Margin
+    local_entropy: float
+    slope: float
+    p: float
+    t0: float
+    teacher: float
+    report: Report = field(compare=False)
+
+
+def surroundings(device, alpha, distance, *, reference, constraint=Margin(0.0)):
+    """Solve for the students at one distance from a typical student  [eq-taught-local-entropy].
+
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+    alpha : float
+        From 0.1 to 1.2.
+    distance : float
+        Above 0, up to 1/2.
+    reference : Margin
+        Of the student in the middle, from 0 to `max_margin`.
+    constraint : Margin
+        Of the students that are counted, from 0 to 1.
+
+    Returns
+    -------
+    Surroundings
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; also if there are no
+        students of the reference's margin.
+    NotConverged
+        Where no saddle point is found.
+
+    Notes
+    -----
+    Local entropies are right to about 1e-8, slopes to 1e-7, but for distances below 1e-3.
+
+    Examples
+    --------
+    >>> found = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
+    >>> round(found.local_entropy, 4), round(found.teacher, 4)
+    (0.0785, 0.5916)
+    """
+    _checked(device, constraint)
+    distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
+    _validate.member("reference", reference, (Margin,))
+    _validate.real("reference.kappa", reference.kappa, 0.0, MOST)
+    student = solve(device, alpha, reference)
+    if student.entropy < -1e-9:
+        raise ValueError(
+            f"reference must be a margin that students reach, at alpha = {student.alpha:g} at "
+            f"most {max_margin(device, alpha):.10g}; got {reference}"
+        )
+    path = [*(place for place in PATH if place > distance), distance]
+    at, report = _follow(path, student, constraint)
+    bounded("local entropy", at.local_entropy, Binary().bound(distance), report)
+    given = device, student.alpha, distance, reference, constraint
+    overlaps = map(float, (at.p, at.t0, at.teacher))
+    return Surroundings(*given, at.local_entropy, at.slope, *overlaps, report)
+
+
+def _follow(path, student, constraint):
+    """Return the turn of the loop at the end of a path of distances, and the report."""
+    state = np.array(START)
+    for distance in path:
+        at, state, report = taught_surroundings.solve(distance, student, constraint, state)
+    return at, report
+
+
+def dense_threshold(device):
+    """Return the load up to which students of the largest margin lie in a dense region.
+
+    As `franz_parisi.dense_threshold`, with labels of a teacher: above it the local entropy of
+    students without a margin, around typical students of the largest one, stops growing at a
+    short distance  [eq-dense-threshold].
+
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+
+    Returns
+    -------
+    float
+        Within 1e-5.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `device` is another one.
+
+    Notes
+    -----
+    Source: P3, letter: such a threshold is said to be close to that of the densest regions; its
+    value is not given.
+    """
+    _checked(device)
+    return _dense_threshold()
+
+
+@lru_cache(maxsize=1)
+def _dense_threshold():
+    states = {}
+
+    def lowest(alpha):
+        return _lowest_slope(alpha, states)[0]
+
+    return first_root(lowest, *THRESHOLDS, step=0.05, tolerance=1e-6)[0]
+
+
+def _lowest_slope(alpha, states):
+    """Return the lowest slope of the local entropy around the best students, and where it is.
+
+    `states` holds those known at this load or one nearby, by the logarithm of the distance.
+    """
+    student = _best(alpha)
+
+    def slope(place):
+        near = min(states, key=lambda one: abs(one - place), default=None)
+        start = states.get(near, np.array(START))
+        at, states[place], _ = taught_surroundings.solve(
+            math.exp(place), student, Margin(0.0), start
+        )
+        return at.slope
+
+    for distance in PATH if not states else ():
+        slope(math.log(distance))
+    # at the minimum an error of 0.01 in the place is one of some 1e-4 in the slope
+    found = scipy.optimize.minimize_scalar(
+        slope, bounds=DIPS, method="bounded", options={"xatol": 0.01}
+    )
+    return float(found.fun), math.exp(found.x)
+
+
+# ------------------------------------------------------------------------------------------------
+# Where students lie densest
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """Infinitely many students at one mutual overlap.
+
+    Attributes
+    ----------
+    device : Perceptron
+    alpha, overlap : float
+    entropy, slope : float
+        Logarithm of their number, per weight and student, and its derivative in the overlap.
+    teacher : float
+        Overlap of a student with the teacher.
+    report : Report
+    """
+
+    device: Perceptron
+    alpha: float
+    overlap: float
+    entropy: float
+    slope: float
+    teacher: float
+    report: Report = field(compare=False)
+
+
+def replicas(device, alpha, overlap):
+    """Solve for infinitely many students at a mutual overlap  [eq-taught-replicas].
+
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+    alpha : float
+        From 0.1 to 1.2.
+    overlap : float
+        From the typical one up to 0.999.
+
+    Returns
+    -------
+    Replicas
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range.
+    NotConverged
+        Where no saddle point is found: at overlaps of typical students and below.
+
+    Examples
+    --------
+    >>> found = replicas(Perceptron(), 1.0, 0.9)
+    >>> round(found.entropy, 4), round(found.slope, 4), round(found.teacher, 4)
+    (0.0575, -0.1488, 0.5875)
+    """
+    _checked(device)
+    alpha = _validate.real("alpha", alpha, *LOADS)
+    overlap = _validate.real("overlap", overlap, 0.0, 0.999, low_open=True)
+    start = [0.0, 0.0]
+    for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
+        at, start, report = taught_replicas.solve(one, alpha, start)
+    bounded("entropy", at.entropy, Binary.entropy, report)
+    return Replicas(device, alpha, overlap, at.entropy, at.slope, at.teacher, report)
+
+
+def replica_threshold(device):
+    """Return the load at which the replicas' entropy stops falling with their overlap.
+
+    As `large_deviation.dense_threshold`, with infinitely many replicas and labels of a teacher.
+
+    Parameters
+    ----------
+    device : Perceptron
+        With binary weights.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `device` is another one.
+    """
+    _checked(device)
+    return _replica_threshold()
+
+
+@lru_cache(maxsize=1)
+def _replica_threshold():
+    return first_root(_largest_slope, *THRESHOLDS, step=0.05, tolerance=1e-7)[0]
+
+
+def _largest_slope(alpha):
+    """Return the negative of the largest slope of the replicas' entropy."""
+    states = {}
+
+    def fall(logit):
+        near = min(states, key=lambda one: abs(one - logit), default=None)
+        start = states.get(near, [0.0, 0.0])
+        at, states[logit], _ = taught_replicas.solve(
+            float(scipy.special.expit(logit)), alpha, start
+        )
+        return -at.slope
+
+    for logit in LOGITS[0], 0.5 * sum(LOGITS):
+        fall(logit)
+    found = scipy.optimize.minimize_scalar(
+        fall, bounds=LOGITS, method="bounded", options={"xatol": 1e-4}
+    )
+    return float(found.fun)

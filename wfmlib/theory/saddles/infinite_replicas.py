@@ -1,0 +1,205 @@
+"""Infinitely many real replicas at fixed mutual overlap: what a pattern and a weight contribute.
+
+For y real replicas the overlap q0 between groups tends to their own overlap q1 as y grows: only
+``d0 = y (q1 - q0)``, the spread, stays in the equations. What a group shares on top of the common
+field is of order ``1 / sqrt(y)`` and weighs ``y f``: its average becomes a maximum
+[eq-ld-infinite].
+
+A pattern. With w0 the common field, normal of variance ``c = c(q1)``, ``de = c'(q1) d0`` and f as
+in `constraints` (at the variance 1 - c),
+
+    term = E max_u {-u^2 / 2 + f(w0 + sqrt(de) u)},   w* = w0 + de f'(w*) at the maximum,
+
+and every derivative follows from the fields w*: ``d term / d de = E f'(w*)^2 / 2``.
+
+A weight. Its field is ``sqrt(q1_hat) u + d0_hat m*`` with ``m* = tanh`` of it, on the branch of
+the sign of u  [eq-ld-binary-infinite].
+
+A finite machine (`finite_machines`) has averages of its own. As an activation it offers
+
+    pattern_averages(q0, difference, complement, kappa, m) -> broken_symmetry.Grouped
+    limit_averages(q1, spread, kappa) -> Limit
+
+at the overlap q0 of the weights, the difference q1 - q0, the complement 1 - q1 and m replicas; or
+at q1 and ``spread = d0``. Both are per pattern, with responses summed over units; the effective
+overlap of such an activation is q itself and its scale 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from wfmlib.numerics import gaussian
+
+LIMIT = 10.0  # how far fields are followed
+RULE = gaussian.legendre_rule(14)
+
+
+class Limit(NamedTuple):
+    """What a pattern contributes with infinitely many replicas, at fixed q1 and d0.
+
+    The fields of a finite machine: w*_l of unit l, ``f' = d ln Sigma / d w_l``, sums over l.
+
+    Attributes
+    ----------
+    term : float
+        ``E max_u {-u^2 / 2 + f}``, not above zero  [eq-ld-infinite].
+    force : float
+        ``E f'(w*)^2 = E u*^2 / de``, twice the derivative of `term` in de.
+    spread : float
+        Limit of ``y E [<f'^2> - <f'>^2]``, y times `Grouped.spread`:
+        ``E de f''^2 / (1 - de f'')`` for one field. It is ``force + 2 d term / d c`` at fixed de,
+        and so, for a finite machine, ``force + 2 d term / d q1`` at fixed d0.
+    """
+
+    term: float
+    force: float
+    spread: float
+
+
+class Magnetised(NamedTuple):
+    """What a binary weight contributes with infinitely many replicas, at given conjugates.
+
+    Attributes
+    ----------
+    overlap, complement : float
+        ``E m*^2`` and ``E (1 - m*^2)``.
+    lean : float
+        ``E u m*``: the derivative of `term` in ``sqrt(q1_hat)``.
+    term : float
+        ``E max_v {-v^2 / 2 + ln 2 cosh(sqrt(q1_hat) u + sqrt(d0_hat) v)}``.
+    """
+
+    overlap: float
+    complement: float
+    lean: float
+    term: float
+
+
+def pattern(c, spread, variance, kappa):
+    """Return the `Limit` of one field: `c` shared, `spread` is ``c'(q1) d0``, `variance` 1 - c."""
+    return Limit(*_pattern(c, spread, variance, kappa, RULE))
+
+
+def weight(q1_hat, d0_hat):
+    """Return what a binary weight contributes, `Magnetised`."""
+    return Magnetised(*_weight(math.sqrt(q1_hat), d0_hat, RULE))
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernels
+# ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _shortfall(given, ratio, start):
+    """Return the zero of ``t + ratio h(t) - given``, h the hazard; `start` is a guess.
+
+    Newton's method on ``ln [ratio h(t)] - ln(given - t)``, which increases, and is nearly straight
+    where `ratio` is large; on the difference itself where it is small. A step that leaves the
+    bracket of the signs seen so far is replaced by its middle.
+    """
+    high = given
+    # below -40 the hazard is zero to every digit
+    low = max(given - ratio * gaussian.hazard(given), min(-40.0, given))
+    t = start if low < start < high else 0.5 * (low + high)
+    for _ in range(200):
+        h = gaussian.hazard(t)
+        slope = gaussian.hazard_derivative(t)
+        excess = t + ratio * h - given
+        if excess > 0.0:
+            high = t
+        else:
+            low = t
+        left = given - t
+        if ratio * h > 1e-3 and left > 1e-300:
+            step = math.log(ratio * h / left) / (slope / h + 1.0 / left)
+        else:
+            step = excess / (1.0 + ratio * slope)
+        if abs(step) <= 3e-15 * (1.0 + abs(t)):
+            return t - step
+        t -= step
+        if not low < t < high:
+            t = 0.5 * (low + high)
+            if high - low <= 3e-15 * (1.0 + abs(t)):
+                return t
+    return t
+
+
+@njit(cache=True, nogil=True)
+def _pattern(c, spread, variance, kappa, rule):
+    """Return what `Limit` holds.
+
+    With ``t = (kappa - w*) / sqrt(variance)``: ``t + ratio h(t)`` is the same of the common field,
+    ``ratio = de / variance``.
+    """
+    root, soft = math.sqrt(c), math.sqrt(variance)
+    ratio = spread / variance
+    features = np.empty((2, 2))
+    count = 0
+    if root > 0.05:
+        features[0] = kappa / root, soft / root
+        # where the maximum begins to move: ratio h'(t) = 1
+        bend = -math.sqrt(2.0 * math.log1p(ratio))
+        features[1] = (kappa - soft * bend) / root, soft / (root * (1.0 - bend))
+        count = 2
+    x, measure = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, LIMIT, rule)
+    term = force = stretch = 0.0
+    t = (kappa - root * x[0]) / soft / (1.0 + ratio)
+    for i in range(len(x)):
+        t = _shortfall((kappa - root * x[i]) / soft, ratio, t)
+        hazard = gaussian.hazard(t)
+        slope = gaussian.hazard_derivative(t)
+        term += measure[i] * (gaussian.log_H(t) - 0.5 * ratio * hazard * hazard)
+        force += measure[i] * hazard * hazard
+        stretch += measure[i] * slope * (ratio * slope / (1.0 + ratio * slope))
+    return term, force / variance, stretch / variance
+
+
+@njit(cache=True, nogil=True)
+def _magnetisation(push, pull, start):
+    """Return the largest m with ``m = tanh(push + pull m)``, for push >= 0, and the field.
+
+    Newton's method for the field, ``field - push - pull tanh(field)``: from above the largest zero
+    it falls onto it without overshooting, as the function is convex there.
+    """
+    field = start
+    for _ in range(200):
+        decay = math.exp(-2.0 * field)
+        m = -math.expm1(-2.0 * field) / (1.0 + decay)
+        slope = 1.0 - pull * 4.0 * decay / (1.0 + decay) ** 2
+        if slope <= 0.0:  # at the end of this branch, where it meets the unstable one
+            break
+        step = (field - push - pull * m) / slope
+        if step <= 1e-15 * field:
+            break
+        field -= step
+    decay = math.exp(-2.0 * field)
+    return -math.expm1(-2.0 * field) / (1.0 + decay), field
+
+
+@njit(cache=True, nogil=True)
+def _weight(width, pull, rule):
+    """Return what `Magnetised` holds; `width` is ``sqrt(q1_hat)``, `pull` is d0_hat.
+
+    All averages are even in u. Next to ``pull = 1``, m* is nearly a cubic root at u = 0.
+    """
+    features = np.empty((1, 2))
+    scale = max(abs(1.0 - pull) ** 1.5, 1e-10) / max(width, 1e-3)
+    features[0] = 0.0, min(scale, 1.0 / max(width, 0.5))
+    u, measure = gaussian.fill_grid(features, 0.0, LIMIT, rule)
+    overlap = complement = lean = term = 0.0
+    for i in range(len(u)):
+        push = width * u[i]
+        m, field = _magnetisation(push, pull, push + pull)
+        decay = math.exp(-2.0 * field)
+        w = 2.0 * measure[i]
+        overlap += w * m * m
+        complement += w * 4.0 * decay / (1.0 + decay) ** 2
+        lean += w * u[i] * m
+        term += w * (field + math.log1p(decay) - 0.5 * pull * m * m)
+    return overlap, complement, lean, term

@@ -1,0 +1,516 @@
+"""The saddle point of real replicas at a fixed mutual overlap, for any number of them.
+
+It is the saddle point with one step of symmetry breaking whose group size m is the number y of
+real replicas and whose q1 is given  [eq-ld-entropy]: q1_hat only keeps q1 where it is, and of the
+two equations of `broken_symmetry` the one for q0 is left,
+
+    load(q0) = q0_hat / (c'(q0) E <f'>^2) = alpha    [eq-ld-saddle].
+
+At a fixed q1 we choose how far apart the groups are, and read off that load. The derivative of the
+free entropy in q0 is ``(y / 2) q0_hat (1 - alpha / load)``: where load increases with q0 this is a
+minimum, as it must be. At q0 = q1 load is the one at which q1 is the replica-symmetric overlap,
+and it vanishes with q0: a minimum exists where q1 is larger than the replica-symmetric overlap at
+alpha. There the groups dissolve. Of a parity machine load does not vanish with q0, and q0 = 0 is a
+stationary point of its own: of all minima the lowest is taken. With infinitely many replicas load
+vanishes there too, and there is one minimum.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import scipy
+
+from wfmlib.models.weights import Binary
+from wfmlib.numerics import gaussian
+from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, first_root
+from wfmlib.theory.machines.finite_machines import MOST_POWERS, Parity
+from wfmlib.theory.saddles import infinite_replicas
+from wfmlib.theory.saddles.broken_symmetry import Broken, _binary, _pattern_averages, _spherical
+from wfmlib.theory.saddles.many_replicas import weight_averages
+from wfmlib.theory.saddles.replica_symmetric import Stationary
+
+# Of `place`: below, load is not told from 0; above, q0 not from q1.
+PLACES = (-300.0, 25.0)
+FINE = 1e-13  # to which logarithms of load and overlap are met, or else of their unknowns
+# The same for finite machines with infinitely many replicas, whose averages are over maxima that
+# are found to about as much.
+ROUGH = 1e-9
+COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
+CLOSEST = 10.0  # place up to which coarse panels tell groups apart
+ACCURACY = 1e-8  # of the logarithm of the load: slopes err by as much, entropies by its square
+DISSOLVED = 1e-6  # relative error of the load at which groups dissolve, at overlaps near 1e-9
+
+
+class Finite:
+    """Groups of y replicas at overlap q1, at a distance from one another that is chosen.
+
+    Parameters
+    ----------
+    overlap : float
+        q1.
+    place : float
+        ``ln [q0 / (q1 - q0)]`` for spherical weights. For binary ones the same with q0_hat, and
+        the conjugate at which q1 is the replica-symmetric overlap, in the place of q0 and q1.
+        ``-inf`` at q0 = 0.
+    replicas : float
+        y, finite and positive.
+    axes : tuple
+        Weights, activation, constraint.
+    split : float, optional
+        Of the conjugates, for binary weights: for others to judge whether q1 is right. Otherwise
+        it is solved for.
+
+    Attributes
+    ----------
+    load : float
+        At which this is stationary  [eq-ld-saddle].
+    broken : Broken
+        The same as a saddle point of groups.
+    q0, spread : float
+        Overlap between groups, and ``y (q1 - q0)``.
+    term : float
+        What a pattern contributes to the free entropy.
+    """
+
+    def __init__(self, overlap, place, replicas, axes, split=None):
+        if split is not None:
+            q0_hat = _unbroken_hat(overlap) * scipy.special.expit(place)
+        elif axes[0].discrete:
+            q0_hat, split = _binary_conjugates(overlap, place, replicas)
+        else:
+            complement, q0 = 1.0 - overlap, overlap * scipy.special.expit(place)
+            difference = overlap * scipy.special.expit(-place)
+            q0_hat = q0 / (complement + replicas * difference) ** 2
+            split = difference / complement
+        self.broken = Broken(float(q0_hat), float(split), replicas, *axes)
+        self.replicas = replicas
+        self.load = self.broken.load_between
+        self.q0 = self.broken.overlaps.q0
+        self.spread = replicas * self.broken.overlaps.difference
+        self.term = self.broken.pattern.term
+
+    def entropy(self, alpha):
+        """Return the free entropy per replica  [eq-ld-entropy]."""
+        return self.broken.entropy(alpha)
+
+    def slope(self, alpha):
+        """Return its derivative in q1, ``(y - 1) / 2 [alpha c'(q1) E <f'^2> - q1_hat]``.
+
+        The equation for q0 turns this into a difference of the two loads  [eq-ld-slope].
+        """
+        if self.replicas == 1.0:  # nobody to keep an overlap with
+            return 0.0
+        at = self.broken
+        lack = alpha / at.load_within - 1.0
+        return 0.5 * (self.replicas - 1.0) * at.overlaps.split_hat * lack
+
+    def complexity(self, alpha):
+        """Return the logarithm of the number of groups per weight  [eq-ld-complexity]."""
+        return self.broken.complexity(alpha)
+
+
+class Infinite:
+    """The same with infinitely many replicas: q0 tends to q1  [eq-ld-infinite].
+
+    Parameters
+    ----------
+    overlap : float
+        q1.
+    place : float
+        ``ln [(1 - q1) / d0]``, d0 the spread, for spherical weights; for binary ones as `Finite`,
+        with q1_hat.
+    axes : tuple
+        Weights, activation, constraint.
+    coarse : bool, optional
+        For finite machines: on few nodes, to begin with.
+
+    Attributes
+    ----------
+    load, q0, spread, term : float
+        As `Finite`.
+    """
+
+    replicas = math.inf
+
+    def __init__(self, overlap, place, axes, coarse=False):
+        weights, activation, constraint = axes
+        complement = 1.0 - overlap
+        if weights.discrete:
+            q1_hat, d0_hat = _magnetised_conjugates(overlap, place)
+            at = infinite_replicas.weight(q1_hat, d0_hat)
+            # by Stein's formula, which holds on both branches of a bistable field
+            spread = at.lean / math.sqrt(q1_hat) - complement
+            products = q1_hat * (complement + spread) + overlap * d0_hat
+            self._entropic = at.term - 0.5 * products
+        else:
+            spread = complement * math.exp(-place)
+            outer = complement + spread
+            q1_hat, d0_hat = overlap / outer**2, spread / outer / complement
+            self._entropic = 0.5 * (math.log(complement) + overlap / outer)
+        self.q0, self.spread, self._d0_hat = overlap, spread, d0_hat
+        effective = activation._effective(overlap, complement)
+        kappa = constraint.rescaled(activation.scale).kappa
+        if not activation.one_field:
+            pattern = activation.limit_averages(overlap, spread, kappa, coarse)
+        else:
+            c, variance, slope, _ = effective
+            pattern = infinite_replicas.pattern(c, slope * spread, variance, kappa)
+        self.term = pattern.term
+        self._stretch = effective.slope * pattern.spread
+        self._stretch += effective.curvature * spread * pattern.force
+        self.load = q1_hat / (effective.slope * pattern.force)
+
+    def entropy(self, alpha):
+        """Return the free entropy per replica  [eq-ld-infinite]."""
+        return self._entropic + alpha * self.term
+
+    def slope(self, alpha):
+        """Return its derivative in q1  [eq-ld-slope]."""
+        return 0.5 * (alpha * self._stretch - self._d0_hat)
+
+
+class Free:
+    """Replicas at overlap q1 without any pattern: what `Finite` and `Infinite` are at load 0.
+
+    Attributes
+    ----------
+    entropy, slope : float
+        Of `weights`, per replica, and its derivative in q1.
+    complexity : float
+        For a finite number of replicas; None otherwise.
+    """
+
+    def __init__(self, overlap, replicas, weights):
+        complement = 1.0 - overlap
+        if replicas == math.inf:
+            self.complexity = None
+            if weights.discrete:
+                field = math.atanh(math.sqrt(overlap))
+                self.slope = -0.5 * field / math.sqrt(overlap)
+                decay = math.exp(-2.0 * field)
+                self.entropy = field + math.log1p(decay) - field * math.sqrt(overlap)
+            else:
+                self.slope = -0.5 / complement
+                self.entropy = 0.5 * math.log(complement)
+            return
+        if weights.discrete:
+            at = _binary(0.0, _widest_split(overlap, replicas), replicas)
+        else:
+            at = _spherical(0.0, overlap / complement, replicas)
+        self.entropy, self.complexity = at.term, at.complexity
+        self.slope = -0.5 * (replicas - 1.0) * at.split_hat
+
+
+def saddle(overlap, alpha, replicas, axes, start=None):
+    """Return the saddle point at q1 and a positive load, its place and a report.
+
+    `start` is a place nearby, if one is known. A place of ``-inf`` stands for q0 = 0 (parity),
+    or for a spread that is as good as infinite, where the state is None.
+
+    Raises
+    ------
+    NotConverged
+        Where q1 is not above the replica-symmetric overlap.
+    """
+    make = _maker(overlap, replicas, axes)
+    seen, tolerance = {}, FINE
+
+    def excess(place):
+        if place not in seen:
+            seen[place] = make(place)
+        load = seen[place].load
+        return math.log(load / alpha) if load > 0.0 else math.nan  # lost in rounding
+
+    if axes[1].one_field:  # of finite machines it may cost minutes
+        lack = math.log(alpha / _load_of_one_group(overlap, axes))
+        if lack > DISSOLVED:
+            raise _dissolved(overlap, alpha, lack)
+    if axes[0].discrete and replicas < math.inf and axes[1].one_field:
+        found = _joint_saddle(overlap, alpha, replicas, axes, start)
+        if found is not None:
+            return found
+    if isinstance(axes[1], Parity) and replicas <= MOST_POWERS:
+        place = _lowest(excess, seen, alpha)
+    elif isinstance(axes[1], Parity) and replicas < math.inf:
+        place = _highest(excess, seen, alpha, replicas, make)
+    else:
+        slope = 1.0
+        if replicas == math.inf and not axes[1].one_field:
+            tolerance = ROUGH
+            start, slope = _coarse_start(overlap, alpha, axes, start)
+        place = _single(excess, start, overlap, alpha, seen, slope, tolerance)
+    if place == -math.inf:
+        state = None if replicas == math.inf else make(place)
+        return state, place, accepted(0.0, FINE, len(seen), "no overlap between groups")
+    residual = abs(excess(place))
+    report = accepted(residual, ACCURACY, len(seen), f"place within {tolerance:g}", place)
+    return seen[place], place, report
+
+
+def unbroken_load(overlap, axes):
+    """Return the load at which q1 is the replica-symmetric overlap: there groups dissolve."""
+    return Finite(overlap, PLACES[1], 1.0, axes).load
+
+
+@lru_cache(maxsize=4096)
+def _load_of_one_group(overlap, axes):
+    """Return the same, from the replica-symmetric equations of a machine that has them."""
+    q_hat = overlap / (1.0 - overlap) ** 2
+    if axes[0].discrete:
+        q_hat = _unbroken_hat(overlap)
+    return float(Stationary(q_hat, *axes).alpha)
+
+
+def _maker(overlap, replicas, axes):
+    if replicas == math.inf:
+        return lambda place: Infinite(overlap, place, axes)
+    return lambda place: Finite(overlap, place, replicas, axes)
+
+
+def _coarse_start(overlap, alpha, axes, start):
+    """Return where to begin, and the slope there, from cheap averages of a finite machine.
+
+    Or what was given, if they lead nowhere.
+    """
+
+    def excess(place):
+        return math.log(Infinite(overlap, place, axes, coarse=True).load / alpha)
+
+    try:
+        place = _increasing_root(excess, start, PLACES, step=1.0, tolerance=1e-3)
+        slope = (excess(place + 0.01) - excess(place - 0.01)) / 0.02
+    except NotConverged:
+        return start, 1.0
+    return (place, slope) if slope > 0.0 else (start, 1.0)
+
+
+def _single(excess, start, overlap, alpha, seen, slope, tolerance):
+    """Return the place of the only minimum."""
+    try:
+        place = _increasing_root(excess, start, PLACES, 1.0, slope, tolerance)
+    except NoZero as failure:
+        if failure.state == PLACES[0]:
+            return -math.inf
+        raise _dissolved(overlap, alpha, failure.residual) from None
+    return place
+
+
+def _dissolved(overlap, alpha, residual):
+    """Return the exception for groups that are no longer told from one another."""
+    message = (
+        f"no saddle point: overlap must be above the replica-symmetric overlap at this load "
+        f"(see overlap_range); got overlap = {overlap:.10g}, alpha = {alpha:.10g}"
+    )
+    return NotConverged(Report(False, residual, 1, message), PLACES[1])
+
+
+def _increasing_root(function, start, limits, step, slope=1.0, tolerance=FINE):
+    """Return the zero of an increasing function.
+
+    The secant method, from a `start` close by; where there is none, or that fails, the first zero
+    on the way from it to the limit on its side.
+    """
+    if start is not None and limits[0] < start < limits[1]:
+        x, value = start, function(start)
+        for _ in range(12):
+            if abs(value) <= tolerance:
+                return x
+            move = min(max(-value / slope, -step), step)
+            far = min(max(x + move, limits[0]), limits[1])
+            before, value, x = value, function(far), far
+            slope = (value - before) / move
+            if not slope > 0.0:
+                break
+    else:
+        start = 0.0
+    limit = limits[1] if function(start) < 0.0 else limits[0]
+    given = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
+    return first_root(function, start, limit, step=step, **given)[0]
+
+
+def _lowest(excess, seen, alpha):
+    """Return the place of the lowest of several minima, q0 = 0 among them."""
+    places = np.arange(12.0, -13.0, -1.0).tolist()
+    values = [excess(place) for place in places]
+    minima = []
+    for i in range(len(places) - 1):
+        if values[i] > 0.0 >= values[i + 1]:
+            minima.append(scipy.optimize.brentq(excess, places[i + 1], places[i], xtol=FINE))
+            excess(minima[-1])
+    if values[-1] > 0.0:
+        minima.append(-math.inf)
+
+    def height(place):
+        return seen[max(place, places[-1])].entropy(alpha)
+
+    if not minima:  # it falls all the way to q0 = q1
+        message = "no saddle point: overlap must be above the replica-symmetric overlap"
+        raise NotConverged(Report(False, abs(values[0]), len(seen), message), places[0])
+    return min(minima, key=height)
+
+
+# ------------------------------------------------------------------------------------------------
+# Both equations of binary weights at once
+# ------------------------------------------------------------------------------------------------
+
+
+def _joint_saddle(overlap, alpha, replicas, axes, place):
+    """Return what `saddle` does, or None where this shorter way does not lead there.
+
+    The unknowns are the place and the logarithm of the split. Newton's method on coarse panels
+    comes close, and finds how both equations change; a few steps with all digits do the rest.
+    """
+    if place is None or place == -math.inf:  # a group exerts a force of order 1, a member 1 / y
+        place = min(math.log(alpha / replicas**2 / _unbroken_hat(overlap)), 0.0)
+    log_split = math.log(_widest_split(overlap, replicas)) + scipy.special.log_expit(-place)
+
+    def coarse(unknowns):
+        return _coarse_excess(unknowns, overlap, alpha, replicas, axes)
+
+    def exact(unknowns):
+        place, log_split = unknowns.tolist()
+        state = Finite(overlap, place, replicas, axes, math.exp(log_split))
+        complement = state.broken.overlaps.complement
+        return state, np.log([(1.0 - overlap) / complement, state.load / alpha])
+
+    unknowns, jacobian = _newton(coarse, np.array([place, log_split]))
+    if jacobian is None:
+        return None
+    tolerance = FINE * max(1.0, 0.01 * replicas)  # exponents of order y round a load
+    state, excess = exact(unknowns)
+    for count in range(1, 8):
+        residual = float(np.max(np.abs(excess)))
+        if residual <= tolerance:
+            message = f"both equations within {tolerance:g}"
+            report = accepted(residual, tolerance, count, message)
+            return state, float(unknowns[0]), report
+        step = -np.linalg.solve(jacobian, excess)
+        if not np.max(np.abs(step)) < 1.0:
+            break
+        unknowns = unknowns + step
+        state, excess = exact(unknowns)
+        jacobian += np.outer(excess, step) / (step @ step)  # Broyden: what the step has shown
+    return None
+
+
+def _coarse_excess(unknowns, overlap, alpha, replicas, axes):
+    """Return the logarithms of what 1 - q1 should be over what it is, and of load / alpha.
+
+    NaN where coarse panels do not resolve how far apart groups are.
+    """
+    place, log_split = unknowns.tolist()
+    if not PLACES[0] < place < CLOSEST:
+        return np.full(2, math.nan)
+    _, activation, constraint = axes
+    q0_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
+    widths = math.sqrt(q0_hat), math.exp(0.5 * log_split)
+    q0, difference, complement, *_ = weight_averages(*widths, replicas, COARSE)
+    between = activation._effective(q0, complement + difference)
+    within = activation._effective(1.0 - complement, complement)
+    gap = between.complement - within.complement
+    if not gap > 0.0:
+        return np.full(2, math.nan)
+    kappa = constraint.rescaled(activation.scale).kappa
+    force = _pattern_averages(between.c, gap, within.complement, kappa, replicas, COARSE)[0]
+    return np.log([(1.0 - overlap) / complement, q0_hat / (between.slope * force) / alpha])
+
+
+def _newton(function, unknowns):
+    """Return a zero to some four digits and the matrix of derivatives there, or None for it."""
+    shift = 1e-4
+    for _ in range(15):
+        value = function(unknowns)
+        shifted = [function(unknowns + row) for row in shift * np.eye(len(unknowns))]
+        jacobian = (np.array(shifted) - value).T / shift
+        if not np.all(np.isfinite(jacobian)) or np.linalg.det(jacobian) == 0.0:
+            break
+        step = -np.linalg.solve(jacobian, value)
+        size = float(np.max(np.abs(step)))
+        unknowns = unknowns + step * min(1.0, 4.0 / size)
+        if size < 1e-3:
+            return unknowns, jacobian
+    return unknowns, None
+
+
+def _highest(excess, seen, alpha, replicas, make):
+    """Return the place of the minimum with the largest q0 for many replicas of a parity machine.
+
+    Or of q0 = 0, if that is lower: it hardly is, and no longer asked for above 1000 replicas.
+    """
+    place = 12.0 + math.ceil(math.log(replicas / MOST_POWERS))
+    if excess(place) <= 0.0:
+        message = "no saddle point: overlap must be above the replica-symmetric overlap"
+        raise NotConverged(Report(False, abs(excess(place)), len(seen), message), place)
+    while excess(place - 1.0) > 0.0:
+        place -= 1.0
+    place = scipy.optimize.brentq(excess, place - 1.0, place, xtol=FINE)
+    excess(place)
+    if replicas <= 1000.0 and make(-math.inf).entropy(alpha) < seen[place].entropy(alpha):
+        return -math.inf
+    return place
+
+
+# ------------------------------------------------------------------------------------------------
+# Conjugates of binary weights
+# ------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _unbroken_hat(overlap):
+    """Return the conjugate at which q1 is the replica-symmetric overlap."""
+
+    def lack(log_q_hat):
+        return math.log(Binary().entropic(math.exp(log_q_hat)).complement / (1.0 - overlap))
+
+    start = math.log(overlap) - 1e-3  # E tanh^2 is below q_hat
+    return math.exp(first_root(lack, start, 90.0, tolerance=1e-14)[0])
+
+
+@lru_cache(maxsize=4096)
+def _widest_split(overlap, replicas):
+    """Return ``q1_hat - q0_hat`` at q0 = 0."""
+    return _split(overlap, 0.0, replicas, _most_magnetic(overlap) / max(replicas, 1.0))
+
+
+def _most_magnetic(overlap):
+    """Return d0_hat where infinitely many replicas meet no pattern: ``atanh(m) / m``."""
+    m = math.sqrt(overlap)
+    return math.atanh(m) / m
+
+
+def _binary_conjugates(overlap, place, replicas):
+    """Return q0_hat and the split at which the overlap within groups is `overlap`."""
+    if place == -math.inf:
+        return 0.0, _widest_split(overlap, replicas)
+    q0_hat = _unbroken_hat(overlap) * scipy.special.expit(place)
+    guess = _widest_split(overlap, replicas) * scipy.special.expit(-place)
+    return q0_hat, _split(overlap, q0_hat, replicas, guess)
+
+
+def _split(overlap, q0_hat, replicas, guess):
+    """Return the split at which the overlap within groups is `overlap`: it increases with it."""
+
+    def excess(log_split):
+        at = _binary(q0_hat, math.exp(log_split), replicas)
+        return math.log((1.0 - overlap) / at.complement) if at.complement > 0.0 else math.inf
+
+    start = math.log(guess)
+    return math.exp(_increasing_root(excess, start, (start - 60.0, start + 40.0), step=0.5))
+
+
+def _magnetised_conjugates(overlap, place):
+    """Return q1_hat and the d0_hat at which the overlap is `overlap`."""
+    q1_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
+
+    def excess(d0_hat):
+        return math.log((1.0 - overlap) / infinite_replicas.weight(q1_hat, d0_hat).complement)
+
+    high = _most_magnetic(overlap)
+    if excess(0.0) >= 0.0:  # at the replica-symmetric point, within rounding
+        return q1_hat, 0.0
+    if excess(high) <= 0.0:
+        return q1_hat, high
+    return q1_hat, scipy.optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)

@@ -1,0 +1,14 @@
+"""The distribution of the patterns' stabilities.
+
+In typical solutions (`distribution`), and in dense regions (`dense_stabilities`).
+"""
+
+from wfmlib.theory.stabilities.distribution import (
+    cumulative,
+    density,
+)
+
+__all__ = [
+    "cumulative",
+    "density",
+]

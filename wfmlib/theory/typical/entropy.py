@@ -1,0 +1,379 @@
+"""Typical solutions: how many there are, how far apart, and up to which load and margin.
+
+The configurations counted are solutions (`Margin`), or weighed by a loss (`CrossEntropy`).
+Replica symmetry, but for `solve_1rsb` and what `capacity` offers beyond it. For binary weights it
+gives the right entropy and capacity: solutions are isolated points (frozen 1RSB), and the RS
+entropy counts them down to where it vanishes. The saddle point goes on beyond, with negative
+entropy, and is still returned: it describes no solutions, and is what P3 draws dashed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.devices import Device
+from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
+from wfmlib.theory.axes import CONSTRAINTS, broadcast, checked, checked_load
+from wfmlib.theory.saddles.replica_symmetric import Stationary, last_load, lowest
+from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
+from wfmlib.theory.typical.thresholds import capacity, instability, last_margin, max_margin
+
+__all__ = [
+    "Curve",
+    "GibbsPoint",
+    "OneStep",
+    "SaddlePoint",
+    "capacity",
+    "curve",
+    "instability",
+    "last_margin",
+    "max_margin",
+    "solve",
+    "solve_1rsb",
+]
+
+
+COLDEST = 1e6  # of beta times the energy; the entropy's error is 1e-10 of it
+
+
+# ------------------------------------------------------------------------------------------------
+# The saddle point at a given load
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SaddlePoint:
+    """The replica-symmetric saddle point: the typical solutions.
+
+    Attributes
+    ----------
+    device : Perceptron or TreeCommittee
+    alpha : float
+        Load: patterns per weight.
+    constraint : Margin
+    q, q_hat : float
+        Overlap between two typical solutions, and its conjugate.
+    distance : float
+        ``(1 - q) / 2``; for binary weights the fraction that differs  [eq-typical-distance].
+    entropy : float
+        Logarithm of the number of solutions (Binary) or of their share of the sphere (Spherical),
+        in nats per weight.
+        Negative for binary weights: there are none. Terms of order ``1 / (1 - q)`` cancel in it:
+        its absolute error is of the order of ``1e-16 / (1 - q)``.
+    replicon : float
+        RS is stable while it is below 1  [eq-replicon].
+    margin_density : float
+        Density of stabilities P(kappa) just above the margin, in the margin's unit:
+        ``d entropy / d kappa = -alpha P(kappa)``  [eq-stability-derivative]. NaN where units are
+        finitely many: there is margin 0 only.
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    device: Device
+    alpha: float
+    constraint: Margin
+    q: float
+    q_hat: float
+    distance: float
+    entropy: float
+    replicon: float
+    margin_density: float
+    report: Report = field(compare=False)
+
+    def __repr__(self):
+        stable = "stable" if self.replicon < 1.0 else "unstable"
+        return (
+            f"SaddlePoint({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
+            f"  q         {self.q:.10g}\n"
+            f"  q_hat     {self.q_hat:.10g}\n"
+            f"  distance  {self.distance:.10g}\n"
+            f"  entropy   {self.entropy:.10g} nats per weight\n"
+            f"  replicon  {self.replicon:.10g} (RS {stable})"
+        )
+
+
+@dataclass(frozen=True)
+class GibbsPoint:
+    """The replica-symmetric saddle point of a Gibbs measure: its typical configurations.
+
+    Attributes
+    ----------
+    device : Perceptron or TreeCommittee
+    alpha : float
+        Load: patterns per weight.
+    constraint : CrossEntropy
+    q, q_hat : float
+        Overlap between two typical configurations, and its conjugate  [eq-ce-saddle].
+    distance : float
+        ``(1 - q) / 2``.
+    free_entropy : float
+        Logarithm of the partition function, in nats per weight.
+    energy : float
+        Mean loss of all patterns, per weight: alpha times the mean loss of one  [eq-ce-energy].
+    entropy : float
+        ``free_entropy + beta energy``, in nats per weight  [eq-ce-entropy]; absolute error about
+        ``1e-10 beta energy``. Negative for binary weights: so low an energy has no configurations,
+        and the saddle point describes none.
+    error_rate : float
+        Share of the patterns whose stability is negative  [eq-ce-error-rate].
+    replicon : float
+        RS is stable while it is below 1  [eq-ce-replicon].
+    report : Report
+        Residual: relative error of the load.
+    """
+
+    device: Device
+    alpha: float
+    constraint: CrossEntropy
+    q: float
+    q_hat: float
+    distance: float
+    free_entropy: float
+    energy: float
+    entropy: float
+    error_rate: float
+    replicon: float
+    report: Report = field(compare=False)
+
+    def __repr__(self):
+        stable = "stable" if self.replicon < 1.0 else "unstable"
+        return (
+            f"GibbsPoint({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
+            f"  q           {self.q:.10g}\n"
+            f"  q_hat       {self.q_hat:.10g}\n"
+            f"  energy      {self.energy:.10g} per weight\n"
+            f"  entropy     {self.entropy:.10g} nats per weight\n"
+            f"  error_rate  {self.error_rate:.10g}\n"
+            f"  replicon    {self.replicon:.10g} (RS {stable})"
+        )
+
+
+def solve(device, alpha, constraint=Margin(0.0)):
+    """Solve the replica-symmetric saddle-point equations at one load.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many, or three sign units with spherical weights.
+    alpha : float
+        Load, patterns per weight; not negative, and up to 3.9 with three units.
+    constraint : Margin or CrossEntropy
+        A margin from -2 to 1e4 times the activation's `scale`, or a loss and its temperature;
+        ``Margin(0.0)`` with three units.
+
+    Returns
+    -------
+    SaddlePoint or GibbsPoint
+        Of solutions, or of the Gibbs measure of the loss.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        For spherical weights at or above capacity, where q reaches 1; for binary weights past the
+        last margin with a saddle point (see `last_margin`). For a loss at so low a temperature
+        that the entropy cannot be resolved. The message says which.
+
+    Notes
+    -----
+    For the perceptron, sign and ReLU units there is one saddle point at most, since the load
+    increases with q_hat. If another activation has several, the one with the smallest q is meant;
+    two that differ by less than half a unit in ``ln q_hat`` may be overlooked.
+
+    Three units: relative errors of q, of the entropy and of the replicon below 1e-5 up to q = 0.9
+    [eq-rs-committee].
+
+    Source: P3, equations A9-A10; P2, equations B1-B3; P1, appendices B1 (cross-entropy, corrected)
+    and C (three units, a single overlap).
+
+    Examples
+    --------
+    >>> from wfmlib import CrossEntropy, Perceptron
+    >>> point = solve(Perceptron(), 0.5)
+    >>> round(point.distance, 4), round(point.entropy, 4)
+    (0.3388, 0.3144)
+    >>> point = solve(Perceptron(), 0.5, CrossEntropy(gamma=1.0, beta=5.0))
+    >>> round(point.energy, 4), round(point.entropy, 4), round(point.error_rate, 4)
+    (0.0794, 0.4441, 0.1159)
+    """
+    axes = checked(device, constraint, CONSTRAINTS, finite=True)
+    alpha = checked_load(alpha)
+    at, report = _saddle_point(device, alpha, axes)
+    if isinstance(constraint, CrossEntropy):
+        return thermal_point(device, alpha, axes, at.q_hat, report)
+    order = _order_parameters(at, device.weights)
+    return SaddlePoint(device, alpha, constraint, **order, report=report)
+
+
+def thermal_point(device, alpha, axes, q_hat, report=None):
+    """Return the saddle point of a Gibbs measure whose q_hat is known."""
+    at = Stationary(q_hat, *axes)
+    loss, errors = at.thermal
+    energy = float(alpha * at.scale * loss)
+    if axes[2].beta * energy > COLDEST:
+        message = (
+            f"{axes[2]} is too cold at alpha = {alpha:.6g}: beta times the energy is "
+            f"{axes[2].beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
+        )
+        raise NotConverged(Report(False, math.inf, 1, message), q_hat)
+    entropy = float(at.entropy) + axes[2].beta * energy
+    return GibbsPoint(
+        device,
+        alpha,
+        axes[2],
+        q=float(at.q),
+        q_hat=float(at.q_hat),
+        distance=float(0.5 * at.complement),
+        free_entropy=float(at.entropy),
+        energy=energy,
+        entropy=bounded("entropy", entropy, axes[0].entropy, report),
+        error_rate=float(errors),
+        replicon=float(at.replicon),
+        report=report,
+    )
+
+
+def _saddle_point(device, alpha, axes):
+    """Return the saddle point at a load, the one with the smallest q_hat, and the report."""
+    _, term, _ = axes
+    if not term.one_field:
+        return term.typical(device).saddle_point(alpha)
+    try:
+        q_hat, report = lowest(alpha, axes)
+    except NotConverged as failure:
+        raise _no_saddle_point(device, alpha, axes, failure) from None
+    return Stationary(q_hat, *axes), report
+
+
+def _order_parameters(at, weights):
+    return {
+        "q": float(at.q),
+        "q_hat": float(at.q_hat),
+        "distance": float(0.5 * at.complement),
+        "entropy": bounded("entropy", float(at.entropy), weights.entropy),
+        "replicon": float(at.replicon),
+        "margin_density": float(at.mean_force),
+    }
+
+
+def _no_saddle_point(device, alpha, axes, failure):
+    if not isinstance(axes[2], Margin):
+        message = (
+            f"no saddle point was found for {axes[2]} at alpha = {alpha:.6g}: at so large a beta "
+            "q may be too close to 1 to be resolved"
+        )
+        report = Report(False, failure.residual, failure.report.iterations, message)
+        return NotConverged(report, failure.state)
+    last = last_load(*axes)
+    if alpha < last:
+        reason = (
+            f"the overlap is too close to 1 to be resolved (q reaches 1 at alpha = {last:.10g})"
+        )
+    elif axes[0].discrete:
+        reason = (
+            "past the last margin with a saddle point (see last_margin): at this margin alpha "
+            f"must be below {last:.10g}"
+        )
+    else:
+        reason = f"above capacity: alpha must be below {last:.10g}"
+    message = f"{reason}; got alpha = {alpha:.10g} with {device!r}, {axes[2]!r}"
+    report = Report(False, failure.residual, failure.report.iterations, message)
+    return NotConverged(report, failure.state)
+
+
+# ------------------------------------------------------------------------------------------------
+# Curves
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Saddle points along a sweep, arrays of one shape.
+
+    Attributes
+    ----------
+    device : Perceptron or TreeCommittee
+    alpha, margin : ndarray
+        Where.
+    constraint : ndarray of Margin
+        The same as `margin`, as it was given.
+    q, q_hat, distance, entropy, replicon, margin_density : ndarray
+        As in `SaddlePoint`; NaN where there is no saddle point.
+    converged : ndarray of bool
+        Whether there is one.
+    reason : ndarray of str
+        Why there is none; empty where there is one.
+    """
+
+    device: Device
+    alpha: np.ndarray
+    margin: np.ndarray
+    constraint: np.ndarray
+    q: np.ndarray
+    q_hat: np.ndarray
+    distance: np.ndarray
+    entropy: np.ndarray
+    replicon: np.ndarray
+    margin_density: np.ndarray
+    converged: np.ndarray
+    reason: np.ndarray
+
+
+def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
+    """Solve at many loads and margins.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        As `solve`.
+    alpha : float or array_like
+    constraint : Margin or array_like of Margin
+        Loads and margins, broadcast against each other.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    Curve
+        Arrays of the broadcast shape, with NaN, ``converged = False`` and a reason past the last
+        saddle point and where a load or margin is out of range.
+
+    Raises
+    ------
+    TypeError
+        As `solve`.
+    ValueError
+        If every load or margin is out of range, or shapes do not fit.
+    """
+    constraints, alphas = broadcast(constraint, alpha=alpha)
+    points = list(zip(alphas.ravel().tolist(), constraints.ravel().tolist(), strict=True))
+    names = [f.name for f in fields(Curve)][4:-2]
+    values = np.full((len(points), len(names)), np.nan)
+
+    def solved(i, _):  # no saddle point needs its neighbour as a start
+        load, constraint = points[i]
+        load, axes = checked_load(load), checked(device, constraint, finite=True)
+        found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
+        values[i] = [found[name] for name in names]
+        return values[i]
+
+    _, converged, reasons = continuation(
+        solved, range(len(points)), None, failed="nan", progress=progress
+    )
+    columns = dict(zip(names, values.T, strict=True))
+    margins = np.array([one.kappa for _, one in points], dtype=float)
+    return Curve(
+        device=device,
+        alpha=alphas.copy(),
+        margin=margins.reshape(alphas.shape),
+        constraint=constraints.copy(),
+        converged=converged.reshape(alphas.shape),
+        reason=reasons.reshape(alphas.shape),
+        **{name: column.reshape(alphas.shape) for name, column in columns.items()},
+    )

@@ -1,0 +1,247 @@
+"""Where typical solutions end: capacity, largest margins, and the end of replica symmetry.
+
+Each is a zero of one function along the line of saddle points at fixed margin (see
+`replica_symmetric`), or the closed limit q -> 1 at its end. The names are public in `typical`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import scipy
+
+from wfmlib.models.constraints import Margin
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NoZero, first_root
+from wfmlib.theory.axes import LEAST_LOAD, MARGINS, checked, checked_load, each, each_constraint
+from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
+from wfmlib.theory.typical import one_step
+
+
+def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
+    """Return the load up to which solutions exist.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many; or an odd number, up to 1000001, of sign units
+        with spherical weights.
+    constraint : Margin or array_like of Margin
+        A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many.
+    ansatz : {"RS", "1RSB", "2RSB"}
+        How replicas are assumed to be organised: replica symmetry, or one step of its breaking
+        (see `solve_1rsb`), or two. Of finitely many units only three are solved beyond "RS", and
+        only those with "2RSB", which takes half a minute.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `constraint`. Binary: where the RS entropy vanishes  [eq-capacity-binary].
+        Spherical: where q reaches 1, ``c'(1) / E (kappa - x)_+^2``  [eq-capacity-spherical],
+        infinite where ``c'(1)`` is (Sign). Where `instability` lies below, RS gives but an upper
+        bound: spherical weights with hidden units or a negative margin, binary weights with ReLU
+        units at margins above 1.96. 1RSB is lower there  [eq-1rsb-capacity], itself a bound only,
+        and equal to RS elsewhere, but for spherical weights and a discontinuous transition below
+        the RS capacity. Of finitely many units: ``1 / E D^2``, D the least distance by which a
+        pattern's fields must move  [eq-nearest-solution], which grows like
+        ``sqrt(72 K / pi) - 9`` with their number K  [eq-sign-rs-scaling]; every step of symmetry
+        breaking lowers it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range, or the device or the
+        ansatz is not offered; the message names it.
+
+    Notes
+    -----
+    Where an activation has several saddle points (see `solve`), one may still be returned above
+    this load; it describes no solutions.
+
+    Relative errors for finitely many units: below 1e-11, 1e-6 with one step, 2e-4 with two.
+
+    Source: P2, main text and appendix B; P3, appendix A; for three units E. Barkai, D. Hansel, H.
+    Sompolinsky, Phys. Rev. A 45, 4146 (1992), and A. Engel et al., Phys. Rev. A 45, 7590 (1992).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, ReLU, TreeCommittee
+    >>> round(capacity(Perceptron()), 10)
+    0.8330785997
+    >>> round(capacity(TreeCommittee(np.inf, ReLU()), ansatz="1RSB"), 8)
+    2.66428006
+    >>> round(capacity(TreeCommittee(3)), 4)
+    4.0252
+    """
+    _validate.choice("ansatz", ansatz, ("RS", "1RSB", "2RSB"))
+
+    def one(constraint):
+        axes = _, term, _ = checked(device, constraint, finite=True, odd=True)
+        if not term.one_field:
+            return term.typical(device).capacity(ansatz)
+        if ansatz == "2RSB":
+            raise ValueError(
+                "ansatz must be 'RS' or '1RSB' but for three units (TreeCommittee(3)), "
+                f"got {ansatz!r} with {device!r}"
+            )
+        unbroken = _capacity(axes)
+        return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
+
+    return each_constraint(one, constraint)
+
+
+def instability(device, *, constraint=Margin(0.0)):
+    """Return the load at which the replica-symmetric saddle point loses stability.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many, or three sign units with spherical weights.
+    constraint : Margin or array_like of Margin
+        A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `constraint`: where the replicon reaches 1  [eq-replicon]; infinite where
+        it does not before q = 1. For binary weights it may lie above the capacity: then RS is
+        stable as long as there are solutions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `capacity`.
+    """
+
+    def one(constraint):
+        axes = _, term, _ = checked(device, constraint, finite=True)
+        if not term.one_field:
+            return term.typical(device).instability()
+        try:
+            return float(_first(lambda point: 1.0 - point.replicon, axes).alpha)
+        except NoZero:
+            return math.inf
+
+    return each_constraint(one, constraint)
+
+
+def max_margin(device, alpha):
+    """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many.
+    alpha : float or array_like
+        Load, patterns per weight: 0, or 1e-7 and above.
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`  [eq-max-margin]. Negative above the capacity at
+        zero margin; infinite at alpha = 0, and where the capacity is (spherical weights, Sign).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `capacity`; also for a load whose margin would lie below the range.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(max_margin(Perceptron(), 0.5), 3)
+    0.418
+    """
+    weights, activation, _ = checked(device, Margin(0.0))
+
+    def one(alpha):
+        alpha = checked_load(alpha, LEAST_LOAD)
+        if not weights.discrete:
+            return _last_margin(alpha, weights, activation)
+        if alpha == 0.0:
+            return math.inf
+
+        def excess(kappa):
+            return math.log(_capacity((weights, activation, Margin(kappa * scale))) / alpha)
+
+        # Typically there are not more solutions than on average, 2^N H(kappa)^P  [eq-annealed].
+        bound = min(-scipy.special.ndtri_exp(-weights.entropy / alpha), MARGINS[1])
+        return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
+
+    scale = activation.scale
+    return each(one, "alpha", alpha)
+
+
+def last_margin(device, alpha):
+    """Return the margin at which the saddle point disappears, q reaching 1.
+
+    For binary weights it lies beyond `max_margin`, at negative entropy, and is where P3's dashed
+    curves end; for spherical weights the two are one.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        Of a committee's units infinitely many.
+    alpha : float or array_like
+        Load, patterns per weight: 0, or 1e-7 and above.
+
+    Returns
+    -------
+    float or ndarray
+        In raw stability, of the shape of `alpha`; infinite at alpha = 0, and for Sign.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `max_margin`.
+    """
+    weights, activation, _ = checked(device, Margin(0.0))
+
+    def one(alpha):
+        return _last_margin(checked_load(alpha, LEAST_LOAD), weights, activation)
+
+    return each(one, "alpha", alpha)
+
+
+def _capacity(axes):
+    if not axes[0].discrete:
+        return last_load(*axes)
+    return float(_first(lambda point: point.entropy, axes).alpha)
+
+
+def _last_margin(alpha, weights, activation):
+    if alpha == 0.0 or math.isinf(activation.slope_at_one):
+        return math.inf
+    scale = activation.scale
+
+    def excess(kappa):
+        return math.log(last_load(weights, activation, Margin(kappa * scale)) / alpha)
+
+    return _margin_root(excess, *MARGINS, 10.0, alpha) * scale
+
+
+def _margin_root(excess, start, limit, step, alpha):
+    """Return the margin, in units of scale, at which the logarithm of a load ratio vanishes."""
+    lowest, highest = MARGINS
+    beyond = f"times the activation's scale, got {alpha:.6g}"
+    if start < lowest or excess(lowest) < 0.0:
+        raise ValueError(f"alpha must be so small that the margin is above {lowest:g} {beyond}")
+    try:
+        return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
+    except NoZero:  # still positive at the other end: a large slope c'(1) does that
+        raise ValueError(
+            f"alpha must be so large that the margin is below {highest:g} {beyond}"
+        ) from None
+
+
+def _first(quantity, axes):
+    """Return the saddle point at which a quantity, positive at load 0, first vanishes."""
+
+    def at(log_q_hat):
+        return quantity(Stationary(math.exp(log_q_hat), *axes))
+
+    middle = 0.0  # where the thresholds at zero margin lie, within one or two
+    below, above = LOG_Q_HAT
+    root, _ = first_root(at, middle, above if at(middle) > 0.0 else below)
+    return Stationary(math.exp(root), *axes)
