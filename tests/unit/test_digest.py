@@ -69,21 +69,21 @@ def noticed(before, sources, names):
     ("file", "old", "new", "those"),
     [
         # a kernel, a class of messages, a kernel that only an overload leads to
-        ("learning/spherical_messages.py", "at = 0.5 * (low + high)", "at = 0.4 * (low + high)",
-         FOCUSING),
-        ("learning/messages.py", "np.ones((units, 1))", "np.zeros((units, 1))", FOCUSING),
-        ("learning/annealing_moves.py", "state.agree[row, word] ^", "~state.agree[row, word] ^",
+        ("learning/messages/spherical_messages.py", "at = 0.5 * (low + high)",
+         "at = 0.4 * (low + high)", FOCUSING),
+        ("learning/messages/sweeps.py", "np.ones((units, 1))", "np.zeros((units, 1))", FOCUSING),
+        ("learning/annealing/moves.py", "state.agree[row, word] ^", "~state.agree[row, word] ^",
          ANNEALING),
         # schedules
-        ("learning/schedules.py", "beta_growth=2e-4", "beta_growth=4e-4", WITH_FOCUSING),
-        ("learning/protocols.py", "np.geomspace(first", "np.linspace(first", FOCUSING),
+        ("learning/descent/schedules.py", "beta_growth=2e-4", "beta_growth=4e-4", WITH_FOCUSING),
+        ("learning/messages/protocols.py", "np.geomspace(first", "np.linspace(first", FOCUSING),
         # default arguments
-        ("learning/focusing_bp.py", "damping=0.5", "damping=0.4", FOCUSING),
-        ("learning/entropic_least_action.py", "replicas=20", "replicas=10", TRAINED),
+        ("learning/messages/focusing_bp.py", "damping=0.5", "damping=0.4", FOCUSING),
+        ("learning/descent/entropic_least_action.py", "replicas=20", "replicas=10", TRAINED),
         # recipes, and how samples are seeded
-        ("experiments/bp_entropy.py", "point[\"alpha\"] * N)", "0.9 * point[\"alpha\"] * N)",
+        ("book/experiments/bp_entropy.py", "point[\"alpha\"] * N)", "0.9 * point[\"alpha\"] * N)",
          {"bp-entropy"}),
-        ("experiments/experiment.py", "key = (sample,)", "key = (sample + 1,)", set(NAMES)),
+        ("runs/experiment.py", "key = (sample,)", "key = (sample + 1,)", set(NAMES)),
     ],
 )  # fmt: skip
 def test_edits_of_what_samples_depend_on_are_noticed(before, file, old, new, those):
@@ -93,18 +93,18 @@ def test_edits_of_what_samples_depend_on_are_noticed(before, file, old, new, tho
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("learning/focusing_bp.py", "from __future__", "# a comment\nfrom __future__"),
-        ("learning/least_action.py", "for p in np.flatnonzero", "for a in np.flatnonzero"),
-        ("learning/schedules.py", '"""The values that', '"""The numbers that'),
-        ("_validate.py", "must be a real number", "must be some real number"),
-        ("experiments/bp_entropy.py", "largest change of the messages", "largest change"),
-        ("experiments/bp_entropy.py", "samples=10", "samples=20"),
-        ("experiments/bp_entropy.py", 'title="', 'title="The '),
-        ("experiments/annealing_losses.py", "def sample(settings, point, seed):",
+        ("learning/messages/focusing_bp.py", "from __future__", "# a comment\nfrom __future__"),
+        ("learning/descent/least_action.py", "for p in np.flatnonzero", "for a in np.flatnonzero"),
+        ("learning/descent/schedules.py", '"""The values that', '"""The numbers that'),
+        ("numerics/_validate.py", "must be a real number", "must be some real number"),
+        ("book/experiments/bp_entropy.py", "largest change of the messages", "largest change"),
+        ("book/experiments/bp_entropy.py", "samples=10", "samples=20"),
+        ("book/experiments/bp_entropy.py", 'title="', 'title="The '),
+        ("book/experiments/annealing_losses.py", "def sample(settings, point, seed):",
          "def sample(settings: dict, point: dict, seed) -> dict:"),
-        ("claims.py", "import difflib", "import difflib\nLEVEL = 0.05"),
-        ("display/palette.py", "from __future__", "COLOUR = 1\nfrom __future__"),
-        ("theory/typical.py", "from __future__", "SIZE = 1\nfrom __future__"),
+        ("book/claims.py", "import difflib", "import difflib\nLEVEL = 0.05"),
+        ("book/display/palette.py", "from __future__", "COLOUR = 1\nfrom __future__"),
+        ("theory/typical/entropy.py", "from __future__", "SIZE = 1\nfrom __future__"),
         ("datasets/download.py", "from __future__", "PATIENCE_OF = 1\nfrom __future__"),
     ],
 )  # fmt: skip
@@ -117,10 +117,10 @@ def test_a_definition_may_move(before, tmp_path):
     """What counts is what a name stands for, not the file that has it."""
     copy = tmp_path / "wfmlib"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.move(copy / "learning" / "protocols.py", copy / "learning" / "couplings.py")
+    shutil.move(copy / "learning/messages/protocols.py", copy / "learning/couplings.py")
     for path in copy.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("learning.protocols", "learning.couplings"), "utf-8")
+        path.write_text(text.replace("learning.messages.protocols", "learning.couplings"), "utf-8")
     sources = digest.Sources({"wfmlib": copy})
     assert noticed(before, sources, ("fbp-perceptron", "image-volume")) == set()
 

@@ -25,6 +25,7 @@ from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
 from wfmlib.theory.axes import checked, checked_load
 from wfmlib.theory.saddles.replica_symmetric import Stationary
+from wfmlib.theory.typical.entropy import thermal_point
 
 __all__ = [
     "ZeroTemperature",
@@ -188,7 +189,7 @@ def _line(quantity, device, activation, alpha, gamma):
             if log_beta not in known:
                 known[log_beta] = _nearby(device, alpha, axes, log_beta, known)
             q_hat = math.exp(known[log_beta])
-            return quantity(typical.thermal_point(device, alpha, axes, q_hat))
+            return quantity(thermal_point(device, alpha, axes, q_hat))
         except NotConverged:  # far too cold
             return -1.0
 
