@@ -50,23 +50,22 @@ OWN = {  # files of tests that are on each module of a part
     "wfmlib.book.claim_checks.": ("test_claims_otherwise", "test_claims"),
 }
 NUMERICS = (
-    "gaussian.py",
+    "numerics/gaussian.py",
+    "numerics/solvers.py",
     "patterns.py",
-    "solvers.py",
     "models",
     "theory",
     "learning",
     "networks",
     "landscape",
 )
-MACHINERY = ("__init__", "archive", "digest", "experiment", "registry", "runner", "samples")
-MACHINERY += ("statistical", "verification")  # of experiments: no recipes
+MACHINERY = ("__init__", "registry")  # of experiments: no recipes
 GROUPS = ("numerics", "recipes", "ledger")
 EQUIVALENT = ROOT / "tools" / "mutants.toml"
 HELPERS = [ROOT / "tools" / name for name in ("mutants_watch.py", "mutants_server.py")]
 LIMITS = {"test": 60, "session": 60}  # seconds of processor time
 PATIENCE = 900  # seconds on the clock, for tests whose work is done by other processes
-VERDICTS = "from wfmlib import claims; print(*map(claims.check, arguments))"
+VERDICTS = "from wfmlib.book import claims; print(*map(claims.check, arguments))"
 NEEDED = ("pytest", "numba", "scipy.optimize", "scipy.stats", "xarray")  # beside the package
 SCORECARD = "the scorecard"
 MOST = 40  # tests a mutant
@@ -84,9 +83,9 @@ def sources(root: Path, group: str) -> list[Path]:
             one for path in found for one in (path.rglob("*.py") if path.is_dir() else [path])
         ]
     elif group == "recipes":
-        paths = [one for one in package.glob("experiments/*.py") if one.stem not in MACHINERY]
+        paths = [one for one in package.glob("book/experiments/*.py") if one.stem not in MACHINERY]
     else:
-        paths = [*package.glob("claim_checks/*.py"), root / LEDGER]
+        paths = [*package.glob("book/claim_checks/*.py"), root / LEDGER]
     return sorted(path.relative_to(root) for path in paths)
 
 
@@ -233,7 +232,7 @@ class Tree:
         """Return which cases of a test are on a mutant's claims or recipes, and which on any."""
         if mutant.file.startswith("wfmlib/book/experiments/"):
             one = set(self.names({(module_of(Path(mutant.file)), mutant.place)}))
-            every = [path.stem for path in (self.clean / "wfmlib" / "experiments").glob("*.py")]
+            every = [path.stem for path in (self.clean / "wfmlib/book/experiments").glob("*.py")]
             return {"one": sorted(one), "of": [name.replace("_", "-") for name in every]}
         claim = tomllib.loads((self.clean / LEDGER).read_text())["claim"]
         checks = {one["id"]: one.get("compute") for one in claim}

@@ -93,12 +93,12 @@ class Reach:
     ) -> list[str]:
         """Return tests that reach a definition, as pytest writes them, the nearest first.
 
-        Those of the file that is named after the module, and of other files of its `own`, come
-        before all others, up to half of the tests. Of those equally near each file's first come
-        before any file's second.
+        Those of the file that is named after the module, or its folder, and of other files of its
+        `own`, come before all others, up to half of the tests. Of those equally near each file's
+        first come before any file's second.
         """
         steps = self.distances(start, names)
-        first = {f"test_{module.rpartition('.')[2]}" for module, _ in start}
+        first = {f"test_{part}" for module, _ in start for part in module.split(".")[-2:]}
         ranked, turns = [], Counter()
         for place in sorted(one for one in self.tests if one in steps):
             file = place[0].rpartition(".")[2]

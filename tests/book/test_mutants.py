@@ -299,7 +299,7 @@ def test_one_mutant_leaves_no_trace_in_the_next(tree):
 
 def test_a_ledger_that_cannot_be_read_is_noticed(tree):
     """No test of it is collected then: without the mutant, one is."""
-    path = tree.root / "wfmlib" / "claims.toml"
+    path = tree.root / "wfmlib/book/claims.toml"
     text = path.read_text()
     mutant = next(mutations.of_ledger(text.encode(), mutants.LEDGER))
     assert tree.test(mutant)["tests"] == 2  # the case of its own claim, and what is on all

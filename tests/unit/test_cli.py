@@ -468,7 +468,7 @@ def test_unknown_data(capsys, action):
 def test_help_loads_no_numerics():
     """`wfm --help` must answer at once."""
     code = (
-        "import sys; from wfmlib import cli; cli.main([]); "
+        "import sys; from wfmlib.book import cli; cli.main([]); "
         "sys.exit(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)).__str__() != '[]')"
     )
     done = subprocess.run(

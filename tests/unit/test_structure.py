@@ -73,7 +73,9 @@ def test_library_needs_little():
 def test_importing_the_library_needs_no_extra():
     code = (
         "import sys, wfmlib\n"
-        "from wfmlib import claims, gaussian, learning, networks, patterns, solvers, theory, cli\n"
+        "from wfmlib import book, learning, networks, numerics, patterns, runs, theory\n"
+        "from wfmlib.book import claims, cli\n"
+        "from wfmlib.numerics import gaussian, solvers\n"
         "extras = {'matplotlib', 'IPython', 'ipywidgets', 'pytest', 'sphinx'} & set(sys.modules)\n"
         "assert not extras, extras"
     )
