@@ -58,8 +58,7 @@ def test_a_sample_is_what_it_says(algorithm):
         pull = {"eta": 2e-3, "coupling": 30.0, "growth": 5e-3}
         one = learning.entropic_least_action(device, xi, sigma, **pull, **options)
     else:
-        schedules = learning.schedules
-        schedule = schedules.SLOW_IMAGES if "slow" in algorithm else schedules.FAST_IMAGES
+        schedule = SLOW_IMAGES if "slow" in algorithm else FAST_IMAGES
         one = learning.cross_entropy_sgd(device, xi, sigma, schedule=schedule, **options)
     assert (found["errors"][0], found["epochs"][0]) == (one.errors, one.epochs)
     net = one.network

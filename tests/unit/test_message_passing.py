@@ -14,13 +14,9 @@ import pytest
 from scipy.special import log_ndtr, logsumexp
 
 from wfmlib import Margin, Perceptron, Spherical, TreeCommittee, patterns
-from wfmlib.learning.messages import (
-    approximate as message_passing,
-)
-from wfmlib.learning.messages import (
-    belief_propagation,
-    packed_patterns,
-)
+from wfmlib.learning import belief_propagation
+from wfmlib.learning.messages import approximate as message_passing
+from wfmlib.learning.messages import packed_patterns
 from wfmlib.learning.messages.approximate import approximate_message_passing, state_evolution
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.numerics.solvers import NotConverged

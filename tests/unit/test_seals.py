@@ -12,7 +12,7 @@ import pytest
 from tests import toy_experiment as toy
 from wfmlib.book import cli, experiments
 from wfmlib.book.experiments import ArchiveError, DamagedArchiveError
-from wfmlib.runs import archive, seals
+from wfmlib.runs import archive, registry, seals
 
 SEED, FLIPS = 20, 100
 BOTH = (archive.read, experiments.read_provenance)
@@ -24,7 +24,7 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("WFMLIB_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("WFMLIB_TOY", str(tmp_path))
-    monkeypatch.setattr(experiments.registry, "MODULES", {"toy": "tests.toy_experiment"})
+    monkeypatch.setattr(registry, "MODULES", {"toy": "tests.toy_experiment"})
 
 
 @pytest.fixture

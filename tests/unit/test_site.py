@@ -15,7 +15,7 @@ import pytest
 from tests import toy_experiment as toy
 from wfmlib.book import cli, experiments
 from wfmlib.book.experiments import ArchiveError, NotFetchedError
-from wfmlib.runs import archive, site
+from wfmlib.runs import archive, registry, site
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_what_the_site_has_not_is_not_asked_for(server, monkeypatch):
 
 def test_commands_read_from_the_site(server, monkeypatch, capsys):
     monkeypatch.setenv("WFMLIB_SITE", server.address)
-    monkeypatch.setattr(experiments.registry, "MODULES", {"toy": "tests.toy_experiment"})
+    monkeypatch.setattr(registry, "MODULES", {"toy": "tests.toy_experiment"})
     assert cli.main(["list"]) == 0
     assert "on the site" in capsys.readouterr().out
     assert server.asked == [], "to list fetches nothing"
