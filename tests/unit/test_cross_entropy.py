@@ -502,7 +502,7 @@ def test_a_jump_is_not_where_a_line_ends(monkeypatch):
             raise NotConverged(Report(False, math.inf, 1, "too cold"), q_hat)
         return SimpleNamespace(entropy=0.5, q_hat=q_hat)
 
-    monkeypatch.setattr(typical, "thermal_point", entropy)
+    monkeypatch.setattr(cross_entropy, "thermal_point", entropy)
     with pytest.raises(NotConverged, match="residual"):
         cross_entropy.zero_entropy_beta(Perceptron(), 0.4, 1.0)
 
