@@ -213,7 +213,7 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
     def averages():
         found = []
         for q, mu, kappa in product((0.3, 0.99, 1.0 - 1e-6), (0.1, 10.0, 1e4), MARGINS):
-            overlap = Linear()._effective(q, 1.0 - q)
+            overlap = Linear().effective(q, 1.0 - q)
             found += one_step_capacity._group(overlap, mu, kappa)
         for q_hat in (1e-3, 1.0, 1e2, 1e4):
             at = teacher_student._Students().entropic(q_hat)

@@ -109,7 +109,7 @@ def test_three_units_have_two_maxima_near_the_thresholds():
 def test_one_unit_in_doubt_is_a_perceptron(safe):
     for spread in (0.1, 2.0, 50.0):
         for field in (-6.0, -1.0, 0.0, 0.5, 3.0):
-            t = infinite_replicas._shortfall(-field, spread, -field)
+            t = infinite_replicas.shortfall(-field, spread, -field)
             expected = gaussian.log_H(t) - 0.5 * spread * gaussian.hazard(t) ** 2
             height, z, _ = maximum((*safe, field), spread)
             assert height == pytest.approx(expected, rel=1e-9)

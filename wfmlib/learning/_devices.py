@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from wfmlib.models.activations import Linear, Sign
-from wfmlib.models.devices import Committee, Device, Perceptron, TreeCommittee
+from wfmlib.models.devices import Committee, Perceptron, TreeCommittee, accepted
 
 VOTING = (Perceptron, TreeCommittee, Committee)  # they answer with the sign of a sum
 
@@ -24,13 +24,9 @@ def checked(device, weights, kinds=VOTING, activations=(Sign,)):
     TypeError, ValueError
         If it is none, or not one of those; the message names `device` and what is offered.
     """
-    if not isinstance(device, Device):
-        hint = "; call the class" if isinstance(device, type) else ""
-        raise TypeError(
-            f"device must be a device, such as Perceptron() or TreeCommittee(3), got {device!r}"
-            f"{hint}"
-        )
-    activation = getattr(device, "activation", Sign())  # a parity machine says none: signs
+    activation = getattr(
+        accepted(device), "activation", Sign()
+    )  # a parity machine says none: signs
     fits = isinstance(device, kinds) and isinstance(device.weights, weights)
     fits = fits and isinstance(activation, (Linear, *activations))
     if not fits or math.isinf(device.units):

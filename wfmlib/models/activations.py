@@ -43,10 +43,13 @@ class EffectiveOverlap(NamedTuple):
     curvature: float
 
 
-class _Activation:
-    """What all activations share: the public door to their effective overlap."""
+class EnergeticTerm:
+    """What all activations and finite machines share: the door to their effective overlap."""
 
     one_field = True  #: a pattern's stability is one Gaussian field, not one of each unit
+    orthogonal = False  #: whether real replicas may form groups without any overlap, q0 = 0
+    most_replicas = math.inf  #: real replicas that are solved
+    most_overlap = 1.0  #: of real replicas; 1 itself is excluded
 
     def effective_overlap(self, q, complement=None):
         """Return c(q), 1 - c(q), c'(q), c''(q).
@@ -80,25 +83,25 @@ class _Activation:
                 raise ValueError(f"q must be finite and from -1 to 1, got {wrong}")
             complement = 1.0 - q
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts = self._effective(q, complement)
+            parts = self.effective(q, complement)
         if np.ndim(q):
             return EffectiveOverlap(*(np.broadcast_to(part, q.shape).copy() for part in parts))
         return EffectiveOverlap(*(float(part) for part in parts))
 
 
 @dataclass(frozen=True)
-class Linear(_Activation):
+class Linear(EnergeticTerm):
     """A linear unit, or no hidden layer at all, as in the perceptron: ``c(q) = q``."""
 
     scale = 1.0  #: standard deviation of a random pattern's stability
     slope_at_one = 1.0  #: c'(1)
 
-    def _effective(self, q, complement):
+    def effective(self, q, complement):
         return EffectiveOverlap(q, complement, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Sign(_Activation):
+class Sign(EnergeticTerm):
     """Tree committee of sign units: ``c(q) = (2 / pi) arcsin q``.
 
     Its slope diverges at q = 1: two solutions, however close, differ in a finite fraction of the
@@ -110,7 +113,7 @@ class Sign(_Activation):
     scale = 1.0  #: standard deviation of a random pattern's stability
     slope_at_one = math.inf  #: c'(1)
 
-    def _effective(self, q, complement):
+    def effective(self, q, complement):
         sine = np.sqrt(complement * (1.0 + q))  # of the angle between the two weight vectors
         gap = 4.0 / np.pi * np.arcsin(np.sqrt(0.5 * complement))
         return EffectiveOverlap(
@@ -141,7 +144,7 @@ def _lune(theta):
 
 
 @dataclass(frozen=True)
-class ReLU(_Activation):
+class ReLU(EnergeticTerm):
     """Tree committee of rectified linear units, half of the output weights +1 and half -1.
 
     With theta the angle between the two weight vectors, ``cos theta = q``:
@@ -153,7 +156,7 @@ class ReLU(_Activation):
     scale = math.sqrt((1.0 - 1.0 / math.pi) / 2.0)  #: standard deviation of a random stability
     slope_at_one = 1.0 / (1.0 - 1.0 / math.pi)  #: c'(1)
 
-    def _effective(self, q, complement):
+    def effective(self, q, complement):
         theta = 2.0 * np.arcsin(np.sqrt(0.5 * complement))
         sine = np.sqrt(complement * (1.0 + q))
         norm = 2.0 * np.pi * self.scale**2
@@ -169,7 +172,7 @@ class ReLU(_Activation):
 
 
 @dataclass(frozen=True)
-class Activation(_Activation):
+class Activation(EnergeticTerm):
     """Tree committee of units with any activation `g`.
 
     Output weights balance where g has a mean. Corners and jumps of g are allowed and are found,
@@ -214,7 +217,7 @@ class Activation(_Activation):
         """``c'(1) = E g'^2 / Var g``; infinite where g jumps."""
         return self._correlation.slope_at_one
 
-    def _effective(self, q, complement):
+    def effective(self, q, complement):
         if np.ndim(q) == 0:
             return EffectiveOverlap(*self._correlation(float(q), float(complement)))
         rows = [self._correlation(*pair) for pair in zip(q.flat, complement.flat, strict=True)]

@@ -16,7 +16,7 @@ from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
 
-__all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee"]
+__all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepted"]
 
 WEIGHTS = (Binary, Spherical)
 ACTIVATIONS = (Sign, ReLU, Activation)
@@ -259,3 +259,20 @@ def _committee(device, w):
             f"activation must be Sign() or ReLU() for a network, got {device.activation!r}"
         )
     return networks.TreeCommittee(w) if device.tree else networks.Committee(w)
+
+
+def accepted(device):
+    """Return a device as it was given.
+
+    Raises
+    ------
+    TypeError
+        If it is none; the message names `device`, and says so where a class was given.
+    """
+    if not isinstance(device, Device):
+        hint = "; call the class" if isinstance(device, type) else ""
+        raise TypeError(
+            "device must be a device, such as Perceptron() or TreeCommittee(3), "
+            f"got {device!r}{hint}"
+        )
+    return device

@@ -63,7 +63,7 @@ GAP_DENOMINATOR = (
 
 
 @njit(cache=True, nogil=True)
-def _gap(x):
+def hazard_gap(x):
     """Return ``D(x) = h(x) - x`` for ``x >= 0``; relative error below 2e-15."""
     if x > 1e8:  # D = (1 - 2/x^2 + ...) / x
         return 1.0 / x
@@ -76,15 +76,15 @@ def _gap(x):
 
 
 @njit(cache=True, nogil=True)
-def _density(x):
+def scalar_density(x):
     """Return ``G(x)``."""
     return math.exp(-0.5 * x * x) / SQRT_2PI
 
 
 @njit(cache=True, nogil=True)
-def _tail(x):
+def scalar_tail(x):
     """Return ``H(x)`` for ``x >= 0``."""
-    return _density(x) / (x + _gap(x))
+    return scalar_density(x) / (x + hazard_gap(x))
 
 
 @universal("float64(float64)")
@@ -107,7 +107,7 @@ def G(x):
     itself costs; 0 from ``|x| = 38.6`` on. Beyond 1.3e154 the square overflows: the result
     is right, and NumPy warns (also in the functions below, where they use G).
     """
-    return _density(x)
+    return scalar_density(x)
 
 
 @universal("float64(float64)")
@@ -135,7 +135,7 @@ def H(x):
     itself costs; exactly 1/2 at 0. H loses digits where it is subnormal, above x = 37.5, and is
     exactly 0 from x = 38.6 on: use `log_H` there. It is exactly 1 below x = -8.4.
     """
-    return _tail(x) if x >= 0.0 else 1.0 - _tail(-x)
+    return scalar_tail(x) if x >= 0.0 else 1.0 - scalar_tail(-x)
 
 
 @universal("float64(float64)")
@@ -164,8 +164,8 @@ def log_H(x):
     ``ln H = -H(-x)`` nearly; 0 below x = -38.6.
     """
     if x >= 0.0:
-        return -0.5 * x * x - LOG_SQRT_2PI - math.log(x + _gap(x))
-    return math.log1p(-_tail(-x))
+        return -0.5 * x * x - LOG_SQRT_2PI - math.log(x + hazard_gap(x))
+    return math.log1p(-scalar_tail(-x))
 
 
 @universal("float64(float64)")
@@ -192,7 +192,7 @@ def hazard(x):
     Relative error below 1e-15 for every ``x >= 0``, and below ``1e-15 (1 + x^2)`` for
     ``-37 <= x < 0``; 0 below x = -38.6.
     """
-    return x + _gap(x) if x >= 0.0 else _density(x) / (1.0 - _tail(-x))
+    return x + hazard_gap(x) if x >= 0.0 else scalar_density(x) / (1.0 - scalar_tail(-x))
 
 
 @universal("float64(float64)")
@@ -225,11 +225,11 @@ def hazard_derivative(x):
     if x > 1e8:  # the product of the two lines below would be inf 0 at infinity
         return 1.0
     if x >= 0.0:
-        gap = _gap(x)
+        gap = hazard_gap(x)
         return (x + gap) * gap
     if x < -39.0:
         return 0.0
-    h = _density(x) / (1.0 - _tail(-x))
+    h = scalar_density(x) / (1.0 - scalar_tail(-x))
     return h * (h - x)
 
 
@@ -346,7 +346,7 @@ def fill_grid(features, low, high, rule):
         for j in range(order):
             x = middle + half * rule[j, 0]
             nodes[panel * order + j] = x
-            weights[panel * order + j] = half * rule[j, 1] * _density(x)
+            weights[panel * order + j] = half * rule[j, 1] * scalar_density(x)
     return nodes, weights
 
 
@@ -445,7 +445,7 @@ def average(f, *features, order=ORDER, limit=LIMIT, tilt=0.0):
     starts = np.cumsum([0] + [len(rule) for rule in rules[:-1]])
     panels = np.add.reduceat(terms, starts, axis=1)
     spread = np.sum(panels.max(axis=1) - panels.min(axis=1))
-    ends = sum(abs(values[k]) * _density(nodes[k]) for k in (starts[-1], -1))
+    ends = sum(abs(values[k]) * scalar_density(nodes[k]) for k in (starts[-1], -1))
     rounding = np.finfo(float).eps * np.sum(np.abs(terms[:, :order]))
     return float(np.sum(panels[:, 0])), float(2.0 * spread + 10.0 * ends + 4.0 * rounding)
 

@@ -17,10 +17,10 @@ from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import (
     WEIGHTS,
     Committee,
-    Device,
     ParityMachine,
     Perceptron,
     TreeCommittee,
+    accepted,
 )
 from wfmlib.numerics import _validate
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
@@ -94,12 +94,7 @@ def checked(
     TypeError, ValueError
         The message names what is offered.
     """
-    if not isinstance(device, Device):
-        hint = "; call the class" if isinstance(device, type) else ""
-        raise TypeError(
-            "device must be a device, such as Perceptron() or TreeCommittee(np.inf), "
-            f"got {device!r}{hint}"
-        )
+    accepted(device)
     _validate.member("constraint", constraint, constraints)
     if not isinstance(device.weights, weights):
         offered = " or ".join(f"{one.__name__}()" for one in weights)

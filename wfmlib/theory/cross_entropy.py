@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy
 
-from wfmlib.models.constraints import CrossEntropy, Margin, _proximal
+from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.constraints.cross_entropy import proximal
 from wfmlib.models.devices import Device, Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate, gaussian
@@ -308,7 +309,7 @@ def zero_temperature(device, alpha, gamma):
         z, weight = gaussian.grid((0.0, min(1.0 / gamma, 1.0)), (-dq, min(1.0, 1.0 / gamma + dq)))
         if gamma == math.inf:
             return z, weight, z + np.clip(-z, 0.0, dq)
-        return z, weight, np.array([_proximal(one, dq, gamma, 1.0) for one in z])
+        return z, weight, np.array([proximal(one, dq, gamma, 1.0) for one in z])
 
     def excess(log_dq):
         z, weight, h = displaced(math.exp(log_dq))

@@ -24,7 +24,7 @@ import math
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics.gaussian import LOG_SQRT_2PI, _density, _gap, _tail
+from wfmlib.numerics.gaussian import LOG_SQRT_2PI, hazard_gap, scalar_density, scalar_tail
 
 DEGREE = 10  # of the polynomials of the slope
 TOLERANCE = 1e-8  # of what is left out, relative to 1 + |slope|
@@ -56,23 +56,25 @@ def slope(x, plus, minus):
     if plus < SMALL:  # only their ratio matters, and products with a density would be subnormal
         plus, minus = plus * RAISE, minus * RAISE
     if x >= 0.0:
-        tail = _tail(x)
-        return (plus - minus) * _density(x) / (plus * (1.0 - tail) + minus * tail)
-    inverse_mills = -x + _gap(-x)  # G(x) / H(-x): stays finite where both underflow
+        tail = scalar_tail(x)
+        return (plus - minus) * scalar_density(x) / (plus * (1.0 - tail) + minus * tail)
+    inverse_mills = -x + hazard_gap(-x)  # G(x) / H(-x): stays finite where both underflow
     if minus == 0.0:
         return inverse_mills
-    return (plus - minus) / (plus / inverse_mills + minus * (1.0 - _tail(-x)) / _density(x))
+    return (plus - minus) / (
+        plus / inverse_mills + minus * (1.0 - scalar_tail(-x)) / scalar_density(x)
+    )
 
 
 @exact
 def log_weight(x, plus, minus):
     """Return ``ln Z`` at x."""
     if x >= 0.0:
-        tail = _tail(x)
+        tail = scalar_tail(x)
         return math.log(plus) + math.log1p((minus / plus - 1.0) * tail)
     if minus == 0.0:
-        return math.log(plus) - 0.5 * x * x - LOG_SQRT_2PI - math.log(-x + _gap(-x))
-    tail = _tail(-x)
+        return math.log(plus) - 0.5 * x * x - LOG_SQRT_2PI - math.log(-x + hazard_gap(-x))
+    tail = scalar_tail(-x)
     return math.log(plus * tail + minus * (1.0 - tail))
 
 

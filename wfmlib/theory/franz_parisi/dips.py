@@ -77,7 +77,7 @@ class Profile:
         """
 
         def spread(place):
-            gap = self.term._effective(1.0 - 2.0 * math.exp(place), 2.0 * math.exp(place))
+            gap = self.term.effective(1.0 - 2.0 * math.exp(place), 2.0 * math.exp(place))
             return 0.5 * math.log((2.0 - gap.complement) * gap.complement)
 
         target = math.log(self.difference / reach)
@@ -215,7 +215,7 @@ def estimate(quantity, device, alpha, constraint):
     losses = np.cumsum(-gaussian.log_H(-u)[::-1])[::-1] * (u[1] - u[0])
     places = np.linspace(math.log(1e-8), math.log(0.1), 300)
     distances = np.exp(places)
-    gaps = [term._effective(1.0 - 2.0 * d, 2.0 * d).complement for d in distances.tolist()]
+    gaps = [term.effective(1.0 - 2.0 * d, 2.0 * d).complement for d in distances.tolist()]
     widths = term.scale * np.sqrt(2.0 * np.array(gaps))
 
     def lowest(log_difference):

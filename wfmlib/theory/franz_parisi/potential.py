@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.devices import Perceptron, TreeCommittee, accepted
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import Report, bounded, continuation
 from wfmlib.theory.franz_parisi.dense_regions import (
@@ -40,9 +40,6 @@ __all__ = [
     "margin_no_gap",
     "solve",
 ]
-
-DEVICES = (Perceptron, TreeCommittee, Committee, ParityMachine)
-
 
 # ------------------------------------------------------------------------------------------------
 # One distance
@@ -379,8 +376,7 @@ def geometric_bound(device, distance):
     TypeError, ValueError
         As `solve`.
     """
-    _validate.member("device", device, DEVICES)
-    bound = device.weights.bound(checked_distances(distance))
+    bound = accepted(device).weights.bound(checked_distances(distance))
     return float(bound) if np.ndim(distance) == 0 else bound
 
 

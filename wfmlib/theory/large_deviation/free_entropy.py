@@ -31,7 +31,6 @@ from wfmlib.numerics.solvers import (
 from wfmlib.theory import typical
 from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
-from wfmlib.theory.machines.finite_machines import MOST_LIMIT_UNITS, MOST_POWERS, SignCommittee
 from wfmlib.theory.saddles.real_replicas import Free, saddle, unbroken_load
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
 ]
 
 LEAST_OVERLAP = 1e-9
-MOST_OVERLAP = 1.0 - 1e-6  # of a committee of three, whose averages take (1 - overlap)^(-1/2) long
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
 MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitely many
 
@@ -184,7 +182,8 @@ def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
     (-0.0529, 3.0501)
     """
     axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
-    overlap, replicas = _checked_overlap(overlap, axes), _checked_replicas(replicas, device)
+    overlap = _checked_overlap(overlap, axes)
+    replicas = _checked_replicas(replicas, device, axes)
     return _point(device, alpha, overlap, replicas, axes)[0]
 
 
@@ -306,7 +305,8 @@ def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), 
         As `solve`, but for overlaps: only if all are out of range.
     """
     axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
-    overlaps, replicas = _validate.reals("overlap", overlap), _checked_replicas(replicas, device)
+    overlaps = _validate.reals("overlap", overlap)
+    replicas = _checked_replicas(replicas, device, axes)
     order = np.argsort(-overlaps, axis=None)
 
     def follow(place, before):
@@ -543,7 +543,7 @@ def dense_threshold(device, *, replicas=math.inf, constraint=Margin(0.0)):
     if isinstance(replicas, str):
         _validate.choice("replicas", replicas, ("zero complexity",))
         return first_flat_load(None, axes)
-    replicas = _checked_replicas(replicas, device)
+    replicas = _checked_replicas(replicas, device, axes)
     if replicas == 1.0:
         raise ValueError("replicas must be above 1: with one, V does not depend on the overlap")
     return first_flat_load(replicas, axes)
@@ -555,21 +555,20 @@ def dense_threshold(device, *, replicas=math.inf, constraint=Margin(0.0)):
 
 
 def _checked_overlap(overlap, axes):
-    if isinstance(axes[1], SignCommittee):
-        return _validate.real("overlap", overlap, LEAST_OVERLAP, MOST_OVERLAP)
-    return _validate.real("overlap", overlap, LEAST_OVERLAP, 1.0, high_open=True)
+    most = axes[1].most_overlap
+    return _validate.real("overlap", overlap, LEAST_OVERLAP, most, high_open=most == 1.0)
 
 
-def _checked_replicas(replicas, device):
+def _checked_replicas(replicas, device, axes):
     if type(replicas) is np.ndarray and replicas.ndim == 0:
         replicas = replicas.item()
     infinite = isinstance(replicas, (float, np.floating)) and replicas == math.inf
     if not infinite:
         replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
-    small = not isinstance(device, ParityMachine) or device.units <= MOST_LIMIT_UNITS
-    if replicas > MOST_POWERS and not small:
+    most = axes[1].most_replicas
+    if replicas > most:
         raise ValueError(
-            f"replicas must be from 1 to {MOST_POWERS} for {device!r} (more, and infinitely "
-            f"many, with up to {MOST_LIMIT_UNITS} units), got {replicas:g}"
+            f"replicas must be from 1 to {most} for {device!r} (more, and infinitely many, with "
+            f"fewer units), got {replicas:g}"
         )
     return math.inf if infinite else replicas

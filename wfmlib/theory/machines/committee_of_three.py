@@ -43,9 +43,9 @@ def _unit(z):
     """Return ``ln P``, its derivative in z, and ``Q = 1 - P``, for ``P = H(-z)``."""
     density = math.exp(-0.5 * z * z) / gaussian.SQRT_2PI
     if z > 0.0:
-        wrong = density / (z + gaussian._gap(z))
+        wrong = density / (z + gaussian.hazard_gap(z))
         return math.log1p(-wrong), density / (1.0 - wrong), wrong
-    hazard = gaussian._gap(-z) - z
+    hazard = gaussian.hazard_gap(-z) - z
     log_right = -0.5 * z * z - gaussian.LOG_SQRT_2PI - math.log(hazard)
     return log_right, hazard, 1.0 - density / hazard
 

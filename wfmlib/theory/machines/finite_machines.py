@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wfmlib.models.activations import EffectiveOverlap, _Activation
+from wfmlib.models.activations import EffectiveOverlap, EnergeticTerm
 from wfmlib.theory.machines import (
     committee_of_three,
     committee_powers,
@@ -34,7 +34,7 @@ MOST_POWERS = 50  # replicas for which powers are expanded
 MOST_LIMIT_UNITS = 3  # of a parity machine with more replicas than that, or infinitely many
 
 
-class _Machine(_Activation):
+class _Machine(EnergeticTerm):
     """What finite machines share."""
 
     one_field = False  #: a pattern has a field of each unit
@@ -42,7 +42,7 @@ class _Machine(_Activation):
     scale = 1.0  #: fields are the preactivations themselves
     slope_at_one = 1.0  #: c'(1)
 
-    def _effective(self, q, complement):
+    def effective(self, q, complement):
         return EffectiveOverlap(q, complement, 1.0, 0.0)
 
     def typical(self, device):
@@ -69,6 +69,8 @@ class SignCommittee(_Machine):
     """
 
     units: int = 3
+
+    most_overlap = 1.0 - 1e-6  #: averages take (1 - overlap)^(-1/2) long
 
     @property
     def solved(self):
@@ -155,6 +157,13 @@ class Parity(_Machine):
 
     units: int
 
+    orthogonal = True  #: forces on either side of no overlap balance
+
+    @property
+    def most_replicas(self):
+        """How many real replicas are solved: infinitely many for two or three units."""
+        return math.inf if self.units <= MOST_LIMIT_UNITS else MOST_POWERS
+
     def pattern_averages(self, q0, difference, complement, kappa, m):
         """Return what a pattern contributes with m replicas  [eq-parity-entropy].
 
@@ -194,8 +203,7 @@ class Parity(_Machine):
         1e-4, mostly.
         """
         _no_margin(kappa)
-        most = math.inf if self.units <= MOST_LIMIT_UNITS else MOST_POWERS
-        if not 1.0 <= m <= most or m == math.inf:
+        if not 1.0 <= m <= self.most_replicas or m == math.inf:
             raise ValueError(
                 "replicas must be from 1 to 50 for a parity machine of more than "
                 f"{MOST_LIMIT_UNITS} units, and at least 1 and finite for others, got {m}"

@@ -117,7 +117,7 @@ def moments(x, width, m):
         for j in range(count):
             u = (j - half) * step
             z = x[i] + width * u
-            near = gaussian._gap(abs(z))  # of the tail at |z|
+            near = gaussian.hazard_gap(abs(z))  # of the tail at |z|
             tail = -0.5 * z * z - gaussian.LOG_SQRT_2PI - math.log(abs(z) + near)
             less = math.log1p(-math.exp(tail))
             inner = (abs(z) + near) * math.exp(tail - less)

@@ -19,7 +19,7 @@ from numba import njit
 
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root
-from wfmlib.theory.saddles.infinite_replicas import LIMIT, RULE, _magnetisation, _shortfall
+from wfmlib.theory.saddles.infinite_replicas import LIMIT, RULE, _magnetisation, shortfall
 
 TOLERANCE = 1e-9  # of both equations, relative
 STRONGEST = 1e5  # d0_hat
@@ -119,7 +119,7 @@ def _pattern(overlap, teacher, spread, variance, rule):
     term = force = stretch = teacher_force = 0.0
     t = -root * x[0] / soft / (1.0 + ratio)
     for i in range(len(x)):
-        t = _shortfall(-root * x[i] / soft, ratio, t)
+        t = shortfall(-root * x[i] / soft, ratio, t)
         hazard = gaussian.hazard(t)
         slope = gaussian.hazard_derivative(t)
         lean = teacher / root * x[i] / doubt

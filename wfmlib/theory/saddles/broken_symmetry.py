@@ -109,8 +109,8 @@ class Broken:
         entropic = _binary if weights.discrete else _spherical
         self.overlaps = entropic(q0_hat, split, m)
         q0, complement, difference = self.overlaps[:3]
-        between = activation._effective(q0, complement + difference)
-        within = activation._effective(1.0 - complement, complement)
+        between = activation.effective(q0, complement + difference)
+        within = activation.effective(1.0 - complement, complement)
         kappa = constraint.rescaled(activation.scale).kappa
         if not activation.one_field:
             self.pattern = activation.pattern_averages(q0, difference, complement, kappa, m)

@@ -143,9 +143,9 @@ class Constrained:
         self.bound = weights.bound(distance)
         self.p, self.complement = self.entropic.p, self.entropic.complement
         self.t0, self.t1 = self.entropic.t0, 1.0 - 2.0 * distance
-        self.counted = activation._effective(self.p, self.complement)
-        self.other = activation._effective(self.t0, 1.0 - self.t0)
-        self.nearest = activation._effective(self.t1, 2.0 * distance)
+        self.counted = activation.effective(self.p, self.complement)
+        self.other = activation.effective(self.t0, 1.0 - self.t0)
+        self.nearest = activation.effective(self.t1, 2.0 * distance)
         self._split()
 
     def _split(self):

@@ -107,11 +107,11 @@ class Groups(Constrained):
         self.overlaps = entropic(*given, rule, delta)
         self.p, self.complement = self.overlaps.p0, self.overlaps.outer
         self.t0, self.t1 = self.overlaps.t0, 1.0 - 2.0 * distance
-        self.counted = activation._effective(self.p, self.complement)
+        self.counted = activation.effective(self.p, self.complement)
         within = 1.0 - self.overlaps.complement, self.overlaps.complement
-        self.within = activation._effective(*within)
-        self.other = activation._effective(self.t0, 1.0 - self.t0)
-        self.nearest = activation._effective(self.t1, 2.0 * distance)
+        self.within = activation.effective(*within)
+        self.other = activation.effective(self.t0, 1.0 - self.t0)
+        self.nearest = activation.effective(self.t1, 2.0 * distance)
         self._split()
         # c(p1) - c(p0): a difference of two numbers that are both below 1/2 loses least
         self.gap = self.counted.complement - self.within.complement

@@ -96,7 +96,7 @@ def weight(q1_hat, d0_hat):
 
 
 @njit(cache=True, nogil=True)
-def _shortfall(given, ratio, start):
+def shortfall(given, ratio, start):
     """Return the zero of ``t + ratio h(t) - given``, h the hazard; `start` is a guess.
 
     Newton's method on ``ln [ratio h(t)] - ln(given - t)``, which increases, and is nearly straight
@@ -151,7 +151,7 @@ def _pattern(c, spread, variance, kappa, rule):
     term = force = stretch = 0.0
     t = (kappa - root * x[0]) / soft / (1.0 + ratio)
     for i in range(len(x)):
-        t = _shortfall((kappa - root * x[i]) / soft, ratio, t)
+        t = shortfall((kappa - root * x[i]) / soft, ratio, t)
         hazard = gaussian.hazard(t)
         slope = gaussian.hazard_derivative(t)
         term += measure[i] * (gaussian.log_H(t) - 0.5 * ratio * hazard * hazard)

@@ -62,7 +62,7 @@ def limit(activation, constraint):
     kappa = constraint.rescaled(activation.scale).kappa
 
     def group(q0, complement, ratio):
-        overlap = activation._effective(q0, complement)
+        overlap = activation.effective(q0, complement)
         log_weight, pull, square = _group(overlap, ratio / slope, kappa)
         return log_weight, overlap.slope * pull / slope**2, square / slope
 

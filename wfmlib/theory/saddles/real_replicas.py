@@ -26,7 +26,7 @@ import scipy
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, first_root
-from wfmlib.theory.machines.finite_machines import MOST_POWERS, Parity
+from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.saddles import infinite_replicas
 from wfmlib.theory.saddles.broken_symmetry import Broken, _binary, _pattern_averages, _spherical
 from wfmlib.theory.saddles.many_replicas import weight_averages
@@ -151,7 +151,7 @@ class Infinite:
             q1_hat, d0_hat = overlap / outer**2, spread / outer / complement
             self._entropic = 0.5 * (math.log(complement) + overlap / outer)
         self.q0, self.spread, self._d0_hat = overlap, spread, d0_hat
-        effective = activation._effective(overlap, complement)
+        effective = activation.effective(overlap, complement)
         kappa = constraint.rescaled(activation.scale).kappa
         if not activation.one_field:
             pattern = activation.limit_averages(overlap, spread, kappa, coarse)
@@ -232,9 +232,9 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         found = _joint_saddle(overlap, alpha, replicas, axes, start)
         if found is not None:
             return found
-    if isinstance(axes[1], Parity) and replicas <= MOST_POWERS:
+    if axes[1].orthogonal and replicas <= MOST_POWERS:
         place = _lowest(excess, seen, alpha)
-    elif isinstance(axes[1], Parity) and replicas < math.inf:
+    elif axes[1].orthogonal and replicas < math.inf:
         place = _highest(excess, seen, alpha, replicas, make)
     else:
         slope = 1.0
@@ -408,8 +408,8 @@ def _coarse_excess(unknowns, overlap, alpha, replicas, axes):
     q0_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
     widths = math.sqrt(q0_hat), math.exp(0.5 * log_split)
     q0, difference, complement, *_ = weight_averages(*widths, replicas, COARSE)
-    between = activation._effective(q0, complement + difference)
-    within = activation._effective(1.0 - complement, complement)
+    between = activation.effective(q0, complement + difference)
+    within = activation.effective(1.0 - complement, complement)
     gap = between.complement - within.complement
     if not gap > 0.0:
         return np.full(2, math.nan)

@@ -48,7 +48,7 @@ class Stationary:
         self.constraint = constraint.rescaled(activation.scale)
         self.entropic = weights.entropic(q_hat)
         self.q, self.complement = self.entropic.q, self.entropic.complement
-        self.overlap = activation._effective(self.q, self.complement)
+        self.overlap = activation.effective(self.q, self.complement)
         self.alpha = q_hat / (self.overlap.slope * self.force)
 
     @cached_property

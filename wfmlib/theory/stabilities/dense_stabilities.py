@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.infinite_replicas import _shortfall
+from wfmlib.theory.saddles.infinite_replicas import shortfall
 from wfmlib.theory.saddles.many_replicas import most_tilted
 
 LIMIT = 9.0
@@ -114,7 +114,7 @@ def infinite(stabilities, kappa, c, spread, variance, rule):
         x, weight = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, high, rule)
         b = (kappa - root * x[0]) / soft / (1.0 + ratio)
         for j in range(len(x)):
-            b = _shortfall((kappa - root * x[j]) / soft, ratio, b)
+            b = shortfall((kappa - root * x[j]) / soft, ratio, b)
             here, below = ratios(b, step)
             density[i] += weight[j] * here
             share[i] += weight[j] * below

@@ -173,7 +173,7 @@ def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
     point = large_deviation.solve(device, alpha, overlap, replicas=replicas, constraint=constraint)
     places = np.ravel(stabilities) / term.scale
     kappa, rule = constraint.rescaled(term.scale).kappa, gaussian.legendre_rule(12)
-    within = term._effective(point.overlap, 1.0 - point.overlap)
+    within = term.effective(point.overlap, 1.0 - point.overlap)
     if point.replicas == math.inf:
         if point.spread == math.inf:
             message = "the spread of the replicas is infinite, and so are the stabilities"
@@ -182,7 +182,7 @@ def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
         given = kappa, within.c, spread, within.complement, rule
         return at_many(lambda some: dense_stabilities.infinite(some, *given), places, kappa)
     difference = point.spread / point.replicas
-    between = term._effective(point.q0, 1.0 - point.overlap + difference)
+    between = term.effective(point.q0, 1.0 - point.overlap + difference)
     gap = between.complement - within.complement
     given = kappa, between.c, gap, within.complement, point.replicas, rule
     return at_many(lambda some: dense_stabilities.finite(some, *given), places, kappa)

@@ -1,11 +1,4 @@
-"""The constraint on a pattern: what the energetic term averages.
-
-A constraint is a weight on the local field of a pattern: an indicator for a margin, a Boltzmann
-factor for a loss. Given the part `omega` of the field that all solutions share, and the `variance`
-of the part in which they differ, ``f(omega)`` is the logarithm of the weight's average. Its
-derivatives drive the saddle point: ``f'`` is the mean force of the pattern on the solutions,
-``-f''`` its stiffness.
-"""
+"""Stabilities weighed with a loss: the Gibbs measure of cross-entropy."""
 
 from __future__ import annotations
 
@@ -18,64 +11,7 @@ from numba import njit
 
 from wfmlib.numerics import _validate, gaussian
 
-__all__ = ["CrossEntropy", "Margin"]
-
-
-@dataclass(frozen=True)
-class Margin:
-    """Every pattern's stability lies strictly above `kappa`.
-
-    Stability is what each paper calls by that name: ``sigma (w . xi) / sqrt(N)`` for the
-    perceptron, ``(sigma / sqrt(K)) sum_l c_l g(.)`` for the tree committee (P2). The theory
-    divides both by the standard deviation of a random pattern's stability, the activation's
-    `scale`.
-
-    Parameters
-    ----------
-    kappa : float
-        Finite, of either sign.
-    """
-
-    kappa: float = 0.0
-
-    def __post_init__(self):
-        object.__setattr__(self, "kappa", _validate.real("kappa", self.kappa))
-
-    def rescaled(self, scale):
-        """Return the same constraint on stabilities that were divided by `scale`."""
-        return Margin(self.kappa / scale)
-
-    def log_weight(self, omega, variance):
-        """Return ``f = ln H((kappa - omega) / sqrt(variance))``  [eq-rs-energetic]."""
-        return gaussian.log_H((self.kappa - omega) / math.sqrt(variance))
-
-    def slope(self, omega, variance):
-        """Return ``f' = h(u) / sqrt(variance)``, u the argument of H, h the hazard [eq-hazard]."""
-        width = math.sqrt(variance)
-        return gaussian.hazard((self.kappa - omega) / width) / width
-
-    def curvature(self, omega, variance):
-        """Return ``f'' = -h (h - u) / variance``."""
-        return -gaussian.hazard_derivative((self.kappa - omega) / math.sqrt(variance)) / variance
-
-    def features(self, variance):
-        """Return where in omega these functions bend, and over what width: (centre, scale)."""
-        return ((self.kappa, math.sqrt(variance)),)
-
-    @property
-    def tilt(self):
-        """How far below zero a hard-won pattern pulls omega: the range of averages includes it."""
-        return min(self.kappa, 0.0)
-
-    order = gaussian.ORDER  #: nodes in a panel, for averages over omega
-
-    def shortfall(self):
-        """Return ``E (kappa - x)_+^2``, the mean square by which a random pattern falls short.
-
-        It is the limit of ``variance^2 E f'^2`` for variance -> 0, where solutions coincide.
-        """
-        x, weight = gaussian.grid((self.kappa, 0.0), tilt=self.tilt)
-        return weight @ np.maximum(self.kappa - x, 0.0) ** 2
+__all__ = ["CrossEntropy", "Gibbs", "proximal"]
 
 
 class Gibbs(NamedTuple):
@@ -199,8 +135,8 @@ def _sharp_gibbs(omega, variance, beta, rows):
         far = near + beta * width
         right = gaussian.log_H(-near)
         if far >= 0.0:  # beta^2 variance cancels
-            hazard = far + gaussian._gap(far)
-            excess = gaussian._gap(far)
+            hazard = far + gaussian.hazard_gap(far)
+            excess = gaussian.hazard_gap(far)
             wrong = -0.5 * near * near - gaussian.LOG_SQRT_2PI - math.log(hazard)
         else:
             excess = gaussian.hazard(far) - far
@@ -228,7 +164,7 @@ def _share(x, gamma):
 
 
 @njit(cache=True, nogil=True)
-def _proximal(omega, variance, gamma, beta):
+def proximal(omega, variance, gamma, beta):
     """Return the field of largest weight: the zero of ``x - omega - beta variance s(x)``.
 
     By Newton's steps in ``ln s(x) + ln(beta variance) - ln(x - omega)``, which is nearly linear
@@ -269,7 +205,7 @@ def _gibbs(omega, variance, gamma, beta, rule, rows):
     features = np.empty((3, 2))
     ratio = beta / (2.0 * gamma)
     for i in range(len(omega)):
-        mode = _proximal(omega[i], variance, gamma, beta)
+        mode = proximal(omega[i], variance, gamma, beta)
         share, push = _share(mode, gamma), (mode - omega[i]) / variance
         least = math.log1p(math.exp(-2.0 * gamma * abs(mode))) / (2.0 * gamma) + max(-mode, 0.0)
         narrow = 1.0 / math.sqrt(1.0 + 2.0 * gamma * (beta * share) * variance * (1.0 - share))

@@ -1,0 +1,15 @@
+"""What a pattern demands: one file a constraint, with all that theory averages over its field.
+
+A constraint is a weight on the local field of a pattern: an indicator for a margin, a Boltzmann
+factor for a loss. Given the part `omega` of the field that all solutions share, and the `variance`
+of the part in which they differ, ``f(omega)`` is the logarithm of the weight's average. Its
+derivatives drive the saddle point: ``f'`` is the mean force of the pattern on the solutions,
+``-f''`` its stiffness.
+
+`margin` is the simplest; `cross_entropy` weighs with a loss.
+"""
+
+from wfmlib.models.constraints.cross_entropy import CrossEntropy
+from wfmlib.models.constraints.margin import Margin
+
+__all__ = ["CrossEntropy", "Margin"]
