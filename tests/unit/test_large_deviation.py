@@ -10,11 +10,10 @@ from scipy import integrate, optimize, special
 
 from wfmlib import Binary, Margin, ParityMachine, Perceptron, ReLU, Sign, Spherical, TreeCommittee
 from wfmlib.models.activations import Linear
-from wfmlib.numerics.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged, increasing_root
 from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.large_deviation import curve, solve
 from wfmlib.theory.large_deviation import free_entropy as module
-from wfmlib.theory.saddles import infinite_replicas as infinite
 from wfmlib.theory.saddles import real_replicas
 from wfmlib.theory.saddles.broken_symmetry import RULE, Broken, _pattern_averages
 from wfmlib.theory.saddles.real_replicas import Finite, Infinite
@@ -203,7 +202,7 @@ def test_binary_weight_among_infinitely_many(pull):
     u = ends[:-1, None] + half + half * node
     measure = 2.0 * half * weight * np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
     term, m = np.vectorize(best)(u)
-    found = infinite.weight(width**2, pull)
+    found = Binary().limit_group(width**2, pull)
     assert found.term == pytest.approx(np.sum(measure * term), abs=1e-7)
     assert found.overlap == pytest.approx(np.sum(measure * m * m), abs=1e-5)
     assert found.lean == pytest.approx(np.sum(measure * u * m), abs=1e-5)
@@ -292,7 +291,7 @@ def test_an_increasing_root_from_any_start(root, start):
         asked.append(x)
         return math.expm1(3.0 * (x - root))
 
-    found = real_replicas._increasing_root(function, start, (-2.0, 3.0), step=0.5, slope=0.1)
+    found = increasing_root(function, start, (-2.0, 3.0), step=0.5, slope=0.1)
     assert found == pytest.approx(root, abs=1e-12)
     within = start is not None and -2.0 < start < 3.0
     assert asked[0] == (start if within else 0.0)

@@ -63,7 +63,7 @@ def test_slopes_are_those_of_differences():
 def test_replicas_without_a_teacher_are_those_of_large_deviations():
     """The kernels at overlap 0 with the teacher, against those that know of none."""
     rule = legendre_rule(14)
-    known = infinite_replicas.weight(1.5, 0.7)
+    known = Binary().limit_group(1.5, 0.7)
     found = taught_replicas._weight(math.sqrt(1.5), 0.7, 0.0, rule)
     assert found[:2] == pytest.approx((known.complement, known.lean), abs=1e-12)
     assert (found[2], found[3]) == pytest.approx((0.0, known.term), abs=1e-12)

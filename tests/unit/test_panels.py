@@ -13,8 +13,9 @@ import math
 import numpy as np
 import pytest
 
-from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Spherical, weights
+from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Spherical
 from wfmlib.models.activations import Linear
+from wfmlib.models.weights import spin, spin_groups
 from wfmlib.numerics import gaussian
 from wfmlib.theory import cross_entropy, margin_students, teacher_student
 from wfmlib.theory.machines import committee_powers, parity
@@ -22,9 +23,7 @@ from wfmlib.theory.margin_students import students, taught_replicas, taught_surr
 from wfmlib.theory.saddles import (
     broken_symmetry,
     constrained,
-    groups,
     infinite_replicas,
-    many_replicas,
     one_step_capacity,
 )
 from wfmlib.theory.saddles.constrained import Constrained, Reference
@@ -73,7 +72,7 @@ CASES = [
         [(c, s, 1.0 - c, k) for k, (c, s) in product(MARGINS, SPREADS)],
     ),
     (
-        infinite_replicas._weight,
+        spin.limit_averages,
         14,
         product((1e-3, 1.0, 30.0, 1e4), (0.3, 0.999, 1.0, 1.001, 3.0)),
     ),
@@ -92,7 +91,7 @@ CASES = [
         14,
         product((0.1, 1.0, 30.0), (0.3, 1.0, 3.0), (0.0, 2.0, 40.0)),
     ),
-    (many_replicas.weight_averages, 12, product((0.0, 0.3, 50.0), (0.1, 1.0, 3.0), (2.0, 50.0))),
+    (spin_groups.strong, 12, product((0.0, 0.3, 50.0), (0.1, 1.0, 3.0), (2.0, 50.0))),
     (
         broken_symmetry._pattern_averages,
         12,
@@ -102,12 +101,12 @@ CASES = [
         ],
     ),
     (
-        broken_symmetry._weight_averages,
+        spin_groups.mild,
         12,
         product((1e-3, 0.3, 50.0), (1e-3, 1.0, 30.0), (0.01, 0.5, 1.0)),
     ),
     (
-        groups._weight_averages,
+        spin_groups.constrained_groups,
         10,
         [
             (1e-3, 1.0, 0.01, 10.0, 1.0, 0.0, 1.0),
@@ -116,9 +115,9 @@ CASES = [
             (0.45, 1.0, 30.0, 10.0, 30.0, 0.5, 1.0),
         ],
     ),
-    (weights._field_averages, 16, [(w,) for w in (1e-4, 0.3, 0.6, 5.0, 1e4, 1e10)]),
+    (spin.field_averages, 16, [(w,) for w in (1e-4, 0.3, 0.6, 5.0, 1e4, 1e10)]),
     (
-        weights._constrained,
+        spin.constrained_averages,
         12,
         product((1e-4, 0.1, 0.45), (0.01, 0.6, 30.0), (0.3, 3.0, 100.0), (0.0, 0.5)),
     ),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from wfmlib import Binary, Spherical
-from wfmlib.theory.saddles import real_replicas
 
 
 def literal(q_hat):
@@ -107,7 +106,7 @@ def test_without_a_field_all_weights_count(weights):
 
 
 def test_the_plain_statement_of_the_kernel():
-    """What `_field_averages` sums, in NumPy, by the trapezoidal rule (spectral on the line)."""
+    """What `field_averages` sums, in NumPy, by the trapezoidal rule (spectral on the line)."""
     q_hat = 1.7
     x = np.arange(-12.0, 12.0, 0.05)
     density = 0.05 * np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
@@ -135,5 +134,5 @@ def test_binary_weights_run_out_where_their_entropy_vanishes():
 
 @pytest.mark.parametrize("overlap", [0.01, 0.3, 0.85, 0.99])
 def test_the_conjugate_of_an_overlap_leaves_rounding_alone(overlap):
-    found = Binary().entropic(real_replicas._unbroken_hat(overlap))
+    found = Binary().entropic(Binary().conjugate(overlap))
     assert found.complement == pytest.approx(1.0 - overlap, rel=4e-15)

@@ -224,6 +224,53 @@ def first_root(function, start, limit, *, step=1.0, tolerance=1e-14, accuracy=AC
     return root, accepted(residual, accuracy, len(seen), f"root within {tolerance:g}", root)
 
 
+def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
+    """Find the zero of an increasing function, close to a guess if there is one.
+
+    The secant method, from `start`; where that fails, or `start` is None, the first zero on the
+    way from it (or 0) to the limit on its side.
+
+    Parameters
+    ----------
+    function : callable
+        From float to float, increasing.
+    start : float or None
+    limits : (float, float)
+        Where the zero is looked for.
+    step : float
+        Longest step, and the first one of the walk; positive.
+    slope : float
+        Of the function at `start`, a guess.
+    tolerance : float
+        Largest absolute value of the function that ends the secant method.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    NotConverged
+        As `first_root`; its subclass `NoZero` with the limit on that side as `state`.
+    """
+    if start is not None and limits[0] < start < limits[1]:
+        x, value = start, function(start)
+        for _ in range(12):
+            if abs(value) <= tolerance:
+                return x
+            move = min(max(-value / slope, -step), step)
+            far = min(max(x + move, limits[0]), limits[1])
+            before, value, x = value, function(far), far
+            slope = (value - before) / move
+            if not slope > 0.0:
+                break
+    else:
+        start = 0.0
+    limit = limits[1] if function(start) < 0.0 else limits[0]
+    given = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
+    return first_root(function, start, limit, step=step, **given)[0]
+
+
 def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5):
     """Solve ``x = mapping(x)`` by Anderson's accelerated iteration.
 

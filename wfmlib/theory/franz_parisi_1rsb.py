@@ -45,7 +45,6 @@ TOLERANCE = 1e-9  # of the equations, in the relative change of each unknown
 # spherical weights falls; that of binary ones rises without end from where it is above 1, and
 # groups shrink to single configurations.
 FIRST, STRIDE, SHORT_STRIDE = 0.02, 2.5, 1.3  # short where binary groups shrink exponentially
-NARROW = math.log(1e-4), math.log(1e-8)  # spherical, binary
 RESOLVED = math.log(1e-12)  # the averages lose their digits beyond
 LARGEST = 25.0  # logarithm of a conjugate
 SIZES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0)  # values of m at which solutions are sought
@@ -303,7 +302,7 @@ class _Search:
         self.distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
         state, self.report = self.case.solve(self.distance, self.case.start)
         self.symmetric = self.case.at(self.distance, state)
-        self.discrete, self.delta = device.weights.discrete, None
+        self.weights, self.delta = device.weights, None
         self.state = np.array([state[0], 0.0 if self.case.reference.planted else state[1]])
 
     def _groups(self, state, split, m, rule=RULE):
@@ -311,7 +310,7 @@ class _Search:
         p0_hat, correlation = math.exp(state[0]), min(max(float(state[1]), 0.0), 1.0)
         given = self.distance, p0_hat, correlation, split, m, self.case.reference
         at = Groups(*given, *self.case.axes, rule=rule, delta=self.delta)
-        if self.discrete and math.isfinite(at.overlaps.delta):
+        if at.overlaps.delta is not None and math.isfinite(at.overlaps.delta):
             self.delta = at.overlaps.delta  # where the next one starts to look for its own
         return at
 
@@ -335,8 +334,8 @@ class _Search:
 
     def _ended(self, rung):
         """Whether there is nothing to be found beyond a rung."""
-        narrow = rung.log_narrow < NARROW[self.discrete]
-        return narrow and (rung.log_growth > 0.0 or not self.discrete)
+        narrow = rung.log_narrow < self.weights.narrowest
+        return narrow and (rung.log_growth > 0.0 or not self.weights.discrete)
 
     def _settled(self, start, split, m):
         """Return the state at a fixed split, roughly, and the turn of the loop there."""
@@ -422,7 +421,7 @@ class _Search:
         if rung.log_growth <= 0.0:  # the start lies beyond the ladder's end
             crossings = _crossings(rungs, m)
             return self.refined(crossings[-1]) if crossings else self.unbroken(m)
-        if self.discrete and self._ended(rung):
+        if self.weights.discrete and self._ended(rung):
             return self.frozen(m)
         narrow = math.exp(rung.log_narrow)
         message = f"the split grows, and is lost at (1 - p1) / (1 - p0) = {narrow:.6g}"

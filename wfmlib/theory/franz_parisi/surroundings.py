@@ -22,10 +22,7 @@ LOOSE = 1e-9  # around configurations of a loss, whose table is good to that
 # same (margins equal or nearly so, at the typical distance). The local entropy is stationary: its
 # error is of the order of the square.
 ROUNDING = 1e-8
-# Logarithm of p_hat beyond which the iteration runs away: binary solutions collapse upon each
-# other, after replica symmetry has failed; spherical ones are closer than can be resolved.
-LARGEST = {True: 12.0, False: 25.0}
-PATIENCE = 6  # steps beyond it
+PATIENCE = 6  # steps beyond the largest p_hat, where the iteration runs away
 
 
 class Surroundings:
@@ -58,7 +55,7 @@ class Surroundings:
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
         q_hat = 0.0 if alone else _typical(device, self.alpha, reference).q_hat
         self.reference = Reference(Stationary(q_hat, weights, term, reference), self.alpha)
-        self.largest = LARGEST[weights.discrete]
+        self.largest = weights.largest_log_hat
         self.tolerance = TOLERANCE if self.reference.sharp else LOOSE
         self.start = self._start()
         solution = isinstance(reference, Margin)  # or a configuration that may make errors

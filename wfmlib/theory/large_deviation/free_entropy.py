@@ -31,7 +31,7 @@ from wfmlib.numerics.solvers import (
 from wfmlib.theory import typical
 from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
-from wfmlib.theory.saddles.real_replicas import Free, saddle, unbroken_load
+from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 
 __all__ = [
     "Curve",
@@ -190,7 +190,7 @@ def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
 def _point(device, alpha, overlap, replicas, axes, start=None):
     """Return a `Point`, and its place to start from nearby."""
     given = device, alpha, overlap, replicas, axes[2]
-    free = Free(overlap, replicas, axes[0])
+    free = axes[0].unloaded(overlap, replicas)
     state, place = None, None
     report = accepted(0.0, 0.0, 0, "no patterns")
     if alpha > 0.0:

@@ -17,9 +17,10 @@ import numpy as np
 import scipy
 from numba import njit
 
+from wfmlib.models.weights.spin import magnetisation
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root
-from wfmlib.theory.saddles.infinite_replicas import LIMIT, RULE, _magnetisation, shortfall
+from wfmlib.theory.saddles.infinite_replicas import LIMIT, RULE, shortfall
 
 TOLERANCE = 1e-9  # of both equations, relative
 STRONGEST = 1e5  # d0_hat
@@ -96,7 +97,7 @@ def _weight(width, pull, s_hat, rule):
     for i in range(len(u)):
         push = width * u[i] + s_hat
         sign = 1.0 if push >= 0.0 else -1.0
-        m, field = _magnetisation(abs(push), pull, abs(push) + pull)
+        m, field = magnetisation(abs(push), pull, abs(push) + pull)
         decay = math.exp(-2.0 * field)
         complement += measure[i] * 4.0 * decay / (1.0 + decay) ** 2
         lean += measure[i] * u[i] * sign * m

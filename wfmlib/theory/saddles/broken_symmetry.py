@@ -27,23 +27,23 @@ import numpy as np
 from numba import njit
 
 from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.many_replicas import most_tilted, weight_averages
+from wfmlib.theory.saddles.many_replicas import most_tilted
 
 LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
 RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
 
 
 class Grouped(NamedTuple):
-    """What the weights, or a pattern, contribute at one step of symmetry breaking.
+    """What a pattern contributes at one step of symmetry breaking.
 
     Attributes
     ----------
     common : float
-        ``E <s>^2``, s the response: ``tanh`` of the field of a weight, ``f'`` for a pattern.
+        ``E <f'>^2``.
     spread : float
-        ``E [<s^2> - <s>^2]``, between the members of a group.
+        ``E [<f'^2> - <f'>^2]``, between the members of a group.
     term : float
-        ``(1/m) E ln < e^{m f} >``, with ``ln 2 cosh`` of the field for f if it is a weight.
+        ``(1/m) E ln < e^{m f} >``.
     information : float
         ``E [m <f> - ln < e^{m f} >]`` with the first average tilted and the second not: how much
         the weight of the groups changes the measure, a relative entropy. Not negative.
@@ -55,31 +55,6 @@ class Grouped(NamedTuple):
     information: float
 
 
-class Overlaps(NamedTuple):
-    """The entropic side, given the conjugates.
-
-    Attributes
-    ----------
-    q0, complement : float
-        Overlap between groups, and ``1 - q1``.
-    difference : float
-        ``q1 - q0``.
-    split_hat : float
-        ``q1_hat - q0_hat``.
-    term : float
-        What the weights contribute to the free entropy  [eq-1rsb-entropy], in nats per weight.
-    complexity : float
-        What they contribute to ``-m^2 d phi / dm``.
-    """
-
-    q0: float
-    complement: float
-    difference: float
-    split_hat: float
-    term: float
-    complexity: float
-
-
 class Broken:
     """The saddle point with one step of symmetry breaking whose conjugates are given.
 
@@ -89,7 +64,7 @@ class Broken:
         Positive.
     split : float
         How far the symmetry is broken; positive, 0 in the limit where it is not. For spherical
-        weights ``(q1 - q0) / (1 - q1)``, for binary ones ``q1_hat - q0_hat``.
+        weights ``(q1 - q0) / (1 - q1)``, for discrete ones ``q1_hat - q0_hat``.
     m : float
         Parisi parameter, positive.
     weights, activation, constraint
@@ -97,7 +72,7 @@ class Broken:
 
     Attributes
     ----------
-    overlaps : Overlaps
+    overlaps : BrokenEntropic
     pattern : Grouped
     load_between, load_within : float
         The loads at which the saddle-point equations hold for q0, and for the difference between
@@ -106,8 +81,7 @@ class Broken:
 
     def __init__(self, q0_hat, split, m, weights, activation, constraint):
         self.q0_hat, self.split, self.m = q0_hat, split, m
-        entropic = _binary if weights.discrete else _spherical
-        self.overlaps = entropic(q0_hat, split, m)
+        self.overlaps = weights.broken(q0_hat, split, m)
         q0, complement, difference = self.overlaps[:3]
         between = activation.effective(q0, complement + difference)
         within = activation.effective(1.0 - complement, complement)
@@ -136,54 +110,6 @@ class Broken:
     def complexity(self, alpha):
         """``-m^2 d phi / dm``: logarithm of the number of groups, per weight."""
         return self.overlaps.complexity - alpha * self.pattern.information
-
-
-def _spherical(q0_hat, split, m):
-    """Return the entropic side, conjugates eliminated  [eq-1rsb-spherical].
-
-    With ``X = 1 - q1`` and ``Y = X + m (q1 - q0)``: ``q0_hat = q0 / Y^2`` and ``q1_hat - q0_hat =
-    (q1 - q0) / (X Y)``, solved here for the overlaps. The free entropy gains ``[ln X + ln(Y / X) /
-    m + q0 / Y] / 2``.
-
-    Source: P2, equation B4.
-    """
-    ratio = (1.0 + m * split) / (1.0 + split)  # Y / (1 - q0)
-    outer = 2.0 * ratio / (1.0 + math.sqrt(1.0 + 4.0 * q0_hat * ratio**2))
-    inner = outer / (1.0 + m * split)
-    q0 = q0_hat * outer**2
-    log_ratio = math.log1p(m * split)
-    share = m * split / (1.0 + m * split)
-    return Overlaps(
-        q0=q0,
-        complement=inner,
-        difference=split * inner,
-        split_hat=split / outer,
-        term=0.5 * (math.log(inner) + log_ratio / m + q0 / outer),
-        complexity=0.5 * (log_ratio - share + m * share * q0_hat * outer),
-    )
-
-
-def _binary(q0_hat, split, m):
-    """Return the entropic side  [eq-1rsb-binary].
-
-    Source: P2, equation B5.
-    """
-    averages = _weight_averages
-    if m > 1.0 and m**2 * split > 4.0:  # more than one force: a strong tilt
-        averages = weight_averages
-    common, spread, complement, term, information = averages(
-        math.sqrt(q0_hat), math.sqrt(split), m, RULE
-    )
-    # q1 q1_hat - q0 q0_hat
-    product = spread * q0_hat + (common + spread) * split
-    return Overlaps(
-        q0=common,
-        complement=complement,
-        difference=spread,
-        split_hat=split,
-        term=term - 0.5 * ((q0_hat + split) * complement + m * product),
-        complexity=0.5 * m**2 * product - information,
-    )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -269,55 +195,3 @@ def _pattern_averages(c0, gap, variance, kappa, m, rule):
         term += outer[i] * group[2]
         information += outer[i] * group[3]
     return common / variance, spread / variance, term, information
-
-
-@njit(cache=True, nogil=True)
-def _weight_averages(width, split, m, rule):
-    """Return what a binary weight contributes, with ``E <sech^2>`` after the two responses.
-
-    Its field is ``width x + split y``. On either side of zero ``(2 cosh field)^m`` is
-    ``e^{+-m field}`` but for a bounded factor, and y is measured from the middle of the Gaussian
-    that this makes of it, unless that is close to zero.
-    """
-    shift = m * split if m * split > 2.0 else 0.0
-    features = np.empty((1, 2))
-    features[0] = 0.0, 1.0 / max(width, 0.5)
-    common = spread = complement = term = information = 0.0
-    # even in x: twice the half line
-    x, outer = gaussian.fill_grid(features, 0.0, LIMIT, rule)
-    for i in range(len(x)):
-        bias = width * x[i]
-        middle = math.tanh(bias)
-        log_middle = bias + math.log1p(math.exp(-2.0 * bias))  # ln 2 cosh
-        norm = 1.0 if shift == 0.0 else 0.0
-        excess = first = second = variance = tilted = 0.0
-        for side in (1.0, -1.0):
-            edge = max(-side * bias / split - shift, -LIMIT)
-            if edge >= LIMIT:
-                continue
-            features[0] = -side * bias / split - shift, 1.0 / max(split, 0.5)
-            y, inner = gaussian.fill_grid(features, edge, LIMIT, rule)
-            for j in range(len(y)):
-                field = abs(bias + side * split * (y[j] + shift))
-                decay = math.exp(-2.0 * field)
-                exponent = m * (field + math.log1p(decay) - log_middle)
-                growth = math.expm1(exponent - shift * (y[j] + shift))
-                weight = inner[j] * (1.0 + growth)
-                response = side * (1.0 - decay) / (1.0 + decay) - middle
-                if shift > 0.0:
-                    norm += inner[j]
-                excess += inner[j] * growth
-                first += weight * response
-                second += weight * response * response
-                variance += weight * 4.0 * decay / (1.0 + decay) ** 2
-                tilted += weight * exponent
-        log_norm = math.log1p(excess + (norm - 1.0)) + 0.5 * shift * shift
-        norm += excess
-        first /= norm
-        weight = 2.0 * outer[i]
-        common += weight * (middle + first) ** 2
-        spread += weight * (second / norm - first * first)
-        complement += weight * variance / norm
-        term += weight * (log_middle + log_norm / m)
-        information += weight * (tilted / norm - log_norm)
-    return common, spread, complement, term, information

@@ -14,44 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from wfmlib.models.weights import _reference_spin
 from wfmlib.numerics import gaussian
 from wfmlib.theory.saddles.broken_symmetry import log_tail, pattern_group
 from wfmlib.theory.saddles.constrained import FREE, LIMIT, Constrained
 
 RULE = gaussian.legendre_rule(10)  # relative errors of all averages below 1e-11
-
-
-class Overlaps(NamedTuple):
-    """The entropic side, given the conjugates, the split and the distance.
-
-    Attributes
-    ----------
-    p0, outer : float
-        Overlap between groups, and ``1 - p0``.
-    complement, difference : float
-        ``1 - p1`` and ``p1 - p0``.
-    t0 : float
-        Overlap with another reference.
-    split_hat : float
-        ``p1_hat - p0_hat``.
-    term : float
-        What the weights contribute to the local entropy  [eq-fp-1rsb], in nats per weight.
-    complexity : float
-        What they contribute to ``-m^2 d phi / dm``.
-    delta : float or None
-        ``t1_hat - t0_hat``, for binary weights.
-    """
-
-    p0: float
-    outer: float
-    complement: float
-    difference: float
-    t0: float
-    split_hat: float
-    term: float
-    complexity: float
-    delta: float | None = None
 
 
 class Pattern(NamedTuple):
@@ -102,9 +69,8 @@ class Groups(Constrained):
         self.p_hat = p0_hat if p0_hat > FREE else 0.0
         self.reference = reference
         self.kappa = constraint.kappa / activation.scale
-        entropic = _binary if weights.discrete else _spherical
         given = distance, self.p_hat, correlation, split, m, reference
-        self.overlaps = entropic(*given, rule, delta)
+        self.overlaps = weights.constrained_broken(*given, rule, delta)
         self.p, self.complement = self.overlaps.p0, self.overlaps.outer
         self.t0, self.t1 = self.overlaps.t0, 1.0 - 2.0 * distance
         self.counted = activation.effective(self.p, self.complement)
@@ -188,164 +154,9 @@ class Groups(Constrained):
         return self.complexity / scale
 
 
-def _spherical(distance, p0_hat, correlation, split, m, reference, *_):
-    """Return the entropic side, conjugates eliminated.
-
-    With ``X = 1 - p1`` and ``Y = X + m (p1 - p0)``: ``p0_hat Y^2 = p0 - t1^2 + u^2`` with ``u =
-    (t0 - q t1) / (1 - q) = (1 - q) Y t0_hat``, and ``p1_hat - p0_hat = (p1 - p0) / (X Y)``, solved
-    here for the overlaps. The local entropy gains ``[ln X + ln(Y / X) / m + p0_hat Y] / 2``.
-    """
-    t1, q = 1.0 - 2.0 * distance, reference.q
-    free = 4.0 * distance * (1.0 - distance)  # 1 - t1^2
-    t0_hat = correlation * math.sqrt(p0_hat * reference.q_hat)
-    stretch = p0_hat * (1.0 - correlation**2 * q)
-    ratio = (1.0 + m * split) / (1.0 + split)  # Y / (1 - p0)
-    wide = 2.0 * free * ratio / (1.0 + math.sqrt(1.0 + 4.0 * stretch * free * ratio**2))
-    inner = wide / (1.0 + m * split)
-    outer = wide / ratio
-    log_ratio, share = math.log1p(m * split), m * split / (1.0 + m * split)
-    return Overlaps(
-        p0=1.0 - outer,
-        outer=outer,
-        complement=inner,
-        difference=split * inner,
-        t0=q * t1 + reference.complement**2 * wide * t0_hat,
-        split_hat=split / wide,
-        term=0.5 * (math.log(inner) + log_ratio / m + p0_hat * wide),
-        complexity=0.5 * (log_ratio - share + m * share * p0_hat * wide),
-    )
-
-
-def _binary(distance, p0_hat, correlation, split, m, reference, rule, delta):
-    """Return the entropic side.
-
-    As in `Binary.constrained` the reference weight is taken to be +1, and ``delta = t1_hat -
-    t0_hat`` is solved for such that its overlap with the counted weight is ``1 - 2 distance``.
-    """
-    widths = math.sqrt(p0_hat), math.sqrt(split), math.sqrt(reference.q_hat)
-    if delta is None:
-        delta = 0.5 * math.log((1.0 - distance) / distance)
-    delta, averages = _weight_averages(distance, delta, *widths, correlation, m, rule)
-    spread, complement, t0, log_weight, information = averages
-    t0_hat = correlation * widths[0] * widths[2]
-    t1 = 1.0 - 2.0 * distance
-    # p1 p1_hat - p0 p0_hat
-    product = spread * p0_hat + (1.0 - complement) * split
-    products = (t0 - t1) * t0_hat - t1 * delta - 0.5 * (p0_hat + split) * complement
-    return Overlaps(
-        p0=1.0 - (complement + spread),
-        outer=complement + spread,
-        complement=complement,
-        difference=spread,
-        t0=t0,
-        split_hat=split,
-        term=log_weight + products - 0.5 * m * product,
-        complexity=0.5 * m**2 * product - information,
-        delta=delta,
-    )
-
-
 # ------------------------------------------------------------------------------------------------
 # Kernels
 # ------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _weight_averages(distance, delta, width, inner, reference_width, correlation, m, rule):
-    """Return delta, given a guess, and ``E [<tanh^2> - <tanh>^2]``, 1 - p1, t0, and the two terms.
-
-    Newton's method for delta as in `weights._delta`, with the group's average at every field.
-    """
-    target = math.log(distance / (1.0 - distance))
-    reach = 10.0 * math.hypot(width, inner) + 5.0
-    low, high = min(delta, -0.5 * target) - reach, max(delta, -0.5 * target) + reach
-    features = np.empty((1, 2))
-    count = 1 if width > 0.5 else 0
-    gridded = math.inf  # the delta for which the panels were made
-    for _ in range(100):
-        if abs(gridded - delta) > (0.5 if count else math.inf) or gridded == math.inf:
-            gridded = delta
-            if count:  # short panels where the counted weight changes sign
-                features[0] = -delta / width, 1.0 / width
-            u, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
-            first, second = _reference_spin(u, reference_width, correlation, rule)
-        near = far = slope = spread = complement = t0 = log_weight = information = 0.0
-        for i in range(len(u)):
-            w = weight[i] * first[i]
-            if w < 1e-20:
-                continue
-            group = _weight_group(width * u[i] + delta, inner, m, rule)
-            near += w * group[0]
-            far += w * group[1]
-            slope += w * (group[2] + m * group[3])
-            spread += w * group[3]
-            complement += w * group[2]
-            t0 += weight[i] * second[i] * (group[0] - group[1])
-            log_weight += w * group[4]
-            information += w * group[5]
-        excess = math.log(far / near) - target
-        step = excess * 2.0 * far * near / slope
-        if abs(step) <= 1e-13 * max(1.0, abs(delta)):
-            break
-        if excess > 0.0:  # too far away: pull harder
-            low = delta
-        else:
-            high = delta
-        if delta + step <= low or delta + step >= high:
-            step = 0.5 * (low + high) - delta
-        delta += step
-    else:
-        complement = math.nan  # refused by whoever asks for an image
-    return delta, (spread, complement, t0, log_weight, information)
-
-
-@njit(cache=True, nogil=True)
-def _weight_group(bias, width, m, rule):
-    """Average over the field ``bias + width z`` of one weight, weighted with ``(2 cosh)^m``.
-
-    Returns the shares of +1 and of -1, ``<sech^2>``, the variance of tanh, ``ln <(2 cosh)^m> / m``
-    and the information. On either side of zero ``(2 cosh)^m`` is ``e^{+-m field}`` but for a
-    bounded factor, and z is measured from the middle of the Gaussian that this makes of it, unless
-    that is close to zero. Responses are measured from that at z = 0: small widths lose no digits.
-    """
-    shift = m * width if m * width > 2.0 else 0.0
-    size = abs(bias)
-    middle = math.tanh(size)
-    log_middle = size + math.log1p(math.exp(-2.0 * size))  # ln 2 cosh
-    features = np.empty((1, 2))
-    norm = 1.0 if shift == 0.0 else 0.0
-    excess = near = far = first = second = variance = tilted = 0.0
-    for side in (1.0, -1.0):
-        zero = -side * size / width - shift
-        edge = max(zero, -9.0)
-        if edge >= 9.0:
-            continue
-        features[0] = zero, 1.0 / max(width, 0.5)
-        z, weight = gaussian.fill_grid(features, edge, 9.0, rule)
-        for j in range(len(z)):
-            field = abs(size + side * width * (z[j] + shift))
-            decay = math.exp(-2.0 * field)
-            exponent = m * (field + math.log1p(decay) - log_middle)
-            growth = math.expm1(exponent - shift * (z[j] + shift))
-            w = weight[j] * (1.0 + growth)
-            large, small = w / (1.0 + decay), w * decay / (1.0 + decay)
-            near += large if side > 0.0 else small
-            far += small if side > 0.0 else large
-            variance += 4.0 * large * decay / (1.0 + decay)
-            response = side * (1.0 - decay) / (1.0 + decay) - middle
-            first += w * response
-            second += w * response * response
-            tilted += w * exponent
-            excess += weight[j] * growth
-            if shift > 0.0:
-                norm += weight[j]
-    log_norm = math.log1p(excess + (norm - 1.0)) + 0.5 * shift * shift
-    norm += excess
-    if bias < 0.0:
-        near, far = far, near
-    spread = max(second / norm - (first / norm) ** 2, 0.0)
-    log_weight = log_middle + log_norm / m
-    return near / norm, far / norm, variance / norm, spread, log_weight, tilted / norm - log_norm
 
 
 @njit(cache=True, nogil=True)

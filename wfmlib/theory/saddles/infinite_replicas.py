@@ -1,4 +1,4 @@
-"""Infinitely many real replicas at fixed mutual overlap: what a pattern and a weight contribute.
+"""Infinitely many real replicas at fixed mutual overlap: what a pattern contributes.
 
 For y real replicas the overlap q0 between groups tends to their own overlap q1 as y grows: only
 ``d0 = y (q1 - q0)``, the spread, stays in the equations. What a group shares on top of the common
@@ -11,9 +11,6 @@ in `constraints` (at the variance 1 - c),
     term = E max_u {-u^2 / 2 + f(w0 + sqrt(de) u)},   w* = w0 + de f'(w*) at the maximum,
 
 and every derivative follows from the fields w*: ``d term / d de = E f'(w*)^2 / 2``.
-
-A weight. Its field is ``sqrt(q1_hat) u + d0_hat m*`` with ``m* = tanh`` of it, on the branch of
-the sign of u  [eq-ld-binary-infinite].
 
 A finite machine (`finite_machines`) has averages of its own. As an activation it offers
 
@@ -61,33 +58,9 @@ class Limit(NamedTuple):
     spread: float
 
 
-class Magnetised(NamedTuple):
-    """What a binary weight contributes with infinitely many replicas, at given conjugates.
-
-    Attributes
-    ----------
-    overlap, complement : float
-        ``E m*^2`` and ``E (1 - m*^2)``.
-    lean : float
-        ``E u m*``: the derivative of `term` in ``sqrt(q1_hat)``.
-    term : float
-        ``E max_v {-v^2 / 2 + ln 2 cosh(sqrt(q1_hat) u + sqrt(d0_hat) v)}``.
-    """
-
-    overlap: float
-    complement: float
-    lean: float
-    term: float
-
-
 def pattern(c, spread, variance, kappa):
     """Return the `Limit` of one field: `c` shared, `spread` is ``c'(q1) d0``, `variance` 1 - c."""
     return Limit(*_pattern(c, spread, variance, kappa, RULE))
-
-
-def weight(q1_hat, d0_hat):
-    """Return what a binary weight contributes, `Magnetised`."""
-    return Magnetised(*_weight(math.sqrt(q1_hat), d0_hat, RULE))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -158,48 +131,3 @@ def _pattern(c, spread, variance, kappa, rule):
         force += measure[i] * hazard * hazard
         stretch += measure[i] * slope * (ratio * slope / (1.0 + ratio * slope))
     return term, force / variance, stretch / variance
-
-
-@njit(cache=True, nogil=True)
-def _magnetisation(push, pull, start):
-    """Return the largest m with ``m = tanh(push + pull m)``, for push >= 0, and the field.
-
-    Newton's method for the field, ``field - push - pull tanh(field)``: from above the largest zero
-    it falls onto it without overshooting, as the function is convex there.
-    """
-    field = start
-    for _ in range(200):
-        decay = math.exp(-2.0 * field)
-        m = -math.expm1(-2.0 * field) / (1.0 + decay)
-        slope = 1.0 - pull * 4.0 * decay / (1.0 + decay) ** 2
-        if slope <= 0.0:  # at the end of this branch, where it meets the unstable one
-            break
-        step = (field - push - pull * m) / slope
-        if step <= 1e-15 * field:
-            break
-        field -= step
-    decay = math.exp(-2.0 * field)
-    return -math.expm1(-2.0 * field) / (1.0 + decay), field
-
-
-@njit(cache=True, nogil=True)
-def _weight(width, pull, rule):
-    """Return what `Magnetised` holds; `width` is ``sqrt(q1_hat)``, `pull` is d0_hat.
-
-    All averages are even in u. Next to ``pull = 1``, m* is nearly a cubic root at u = 0.
-    """
-    features = np.empty((1, 2))
-    scale = max(abs(1.0 - pull) ** 1.5, 1e-10) / max(width, 1e-3)
-    features[0] = 0.0, min(scale, 1.0 / max(width, 0.5))
-    u, measure = gaussian.fill_grid(features, 0.0, LIMIT, rule)
-    overlap = complement = lean = term = 0.0
-    for i in range(len(u)):
-        push = width * u[i]
-        m, field = _magnetisation(push, pull, push + pull)
-        decay = math.exp(-2.0 * field)
-        w = 2.0 * measure[i]
-        overlap += w * m * m
-        complement += w * 4.0 * decay / (1.0 + decay) ** 2
-        lean += w * u[i] * m
-        term += w * (field + math.log1p(decay) - 0.5 * pull * m * m)
-    return overlap, complement, lean, term

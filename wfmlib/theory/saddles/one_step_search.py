@@ -24,10 +24,7 @@ WIDTHS = (0.3, 0.1, 0.03, 0.01)  # of brackets of ln m, from which all equations
 # so, the larger the first-order terms that cancel, ``q_hat (1 - q)``.
 SMALL_SPLIT, LARGE_TERMS = 0.02, 100.0
 LEAST_SPLIT = 1e-6  # below it the other equations do: replica symmetry is taken to hold
-# Where groups are looked for: spherical and binary weights. The former go on as long as groups
-# grow; of the latter, a split of 40 leaves 1 - q1 of order 1e-9.
-FIRST_SPLIT, STRIDE = 0.01, 10.0 ** (1.0 / 3.0)
-LAST_SPLIT, LARGEST_SPLIT = (300.0, 20.0), (1e24, 40.0)
+FIRST_SPLIT, STRIDE = 0.01, 10.0 ** (1.0 / 3.0)  # where groups are looked for
 
 
 class Search:
@@ -101,10 +98,11 @@ class Search:
             # none where groups are too narrow to be told apart
             return math.log(max(self.alpha / self._at(self.q_hat, split, 1.0).load_within, 1e-300))
 
-        discrete = self.axes[0].discrete
+        weights = self.axes[0]
         splits, gains = [0.0], [math.log(max(self._unbroken.replicon, 1e-300))]
-        last = LAST_SPLIT[discrete]
-        while splits[-1] < last or (gains[-1] > 0.0 and splits[-1] < LARGEST_SPLIT[discrete]):
+        while splits[-1] < weights.last_split or (
+            gains[-1] > 0.0 and splits[-1] < weights.largest_split
+        ):
             splits.append(STRIDE * splits[-1] if splits[-1] else FIRST_SPLIT)
             gains.append(gain(splits[-1]))
         top = int(np.argmax(gains[:-1]))
@@ -114,7 +112,7 @@ class Search:
             splits[top], gains[top] = math.exp(best.x), -best.fun
         down = [i for i in range(len(gains) - 1) if gains[i] > 0.0 >= gains[i + 1]]
         if not down:
-            if gains[0] > 0.0 or (gains[-1] > 0.0 and not discrete):
+            if gains[0] > 0.0 or (gains[-1] > 0.0 and not weights.discrete):
                 raise self._failure("no groups at m = 1")
             return None
         low = max(splits[down[-1]], LEAST_SPLIT)

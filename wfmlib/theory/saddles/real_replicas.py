@@ -23,13 +23,11 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from wfmlib.models.weights import Binary
 from wfmlib.numerics import gaussian
-from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, first_root
+from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, increasing_root
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.saddles import infinite_replicas
-from wfmlib.theory.saddles.broken_symmetry import Broken, _binary, _pattern_averages, _spherical
-from wfmlib.theory.saddles.many_replicas import weight_averages
+from wfmlib.theory.saddles.broken_symmetry import Broken, _pattern_averages
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
@@ -52,7 +50,7 @@ class Finite:
     overlap : float
         q1.
     place : float
-        ``ln [q0 / (q1 - q0)]`` for spherical weights. For binary ones the same with q0_hat, and
+        ``ln [q0 / (q1 - q0)]`` for spherical weights. For discrete ones the same with q0_hat, and
         the conjugate at which q1 is the replica-symmetric overlap, in the place of q0 and q1.
         ``-inf`` at q0 = 0.
     replicas : float
@@ -60,7 +58,7 @@ class Finite:
     axes : tuple
         Weights, activation, constraint.
     split : float, optional
-        Of the conjugates, for binary weights: for others to judge whether q1 is right. Otherwise
+        Of the conjugates, for discrete weights: for others to judge whether q1 is right. Otherwise
         it is solved for.
 
     Attributes
@@ -77,14 +75,9 @@ class Finite:
 
     def __init__(self, overlap, place, replicas, axes, split=None):
         if split is not None:
-            q0_hat = _unbroken_hat(overlap) * scipy.special.expit(place)
-        elif axes[0].discrete:
-            q0_hat, split = _binary_conjugates(overlap, place, replicas)
+            q0_hat = axes[0].conjugate(overlap) * scipy.special.expit(place)
         else:
-            complement, q0 = 1.0 - overlap, overlap * scipy.special.expit(place)
-            difference = overlap * scipy.special.expit(-place)
-            q0_hat = q0 / (complement + replicas * difference) ** 2
-            split = difference / complement
+            q0_hat, split = axes[0].replicas(overlap, place, replicas)
         self.broken = Broken(float(q0_hat), float(split), replicas, *axes)
         self.replicas = replicas
         self.load = self.broken.load_between
@@ -120,8 +113,8 @@ class Infinite:
     overlap : float
         q1.
     place : float
-        ``ln [(1 - q1) / d0]``, d0 the spread, for spherical weights; for binary ones as `Finite`,
-        with q1_hat.
+        ``ln [(1 - q1) / d0]``, d0 the spread, for spherical weights; for discrete ones as
+        `Finite`, with q1_hat.
     axes : tuple
         Weights, activation, constraint.
     coarse : bool, optional
@@ -138,19 +131,8 @@ class Infinite:
     def __init__(self, overlap, place, axes, coarse=False):
         weights, activation, constraint = axes
         complement = 1.0 - overlap
-        if weights.discrete:
-            q1_hat, d0_hat = _magnetised_conjugates(overlap, place)
-            at = infinite_replicas.weight(q1_hat, d0_hat)
-            # by Stein's formula, which holds on both branches of a bistable field
-            spread = at.lean / math.sqrt(q1_hat) - complement
-            products = q1_hat * (complement + spread) + overlap * d0_hat
-            self._entropic = at.term - 0.5 * products
-        else:
-            spread = complement * math.exp(-place)
-            outer = complement + spread
-            q1_hat, d0_hat = overlap / outer**2, spread / outer / complement
-            self._entropic = 0.5 * (math.log(complement) + overlap / outer)
-        self.q0, self.spread, self._d0_hat = overlap, spread, d0_hat
+        q1_hat, self._d0_hat, spread, self._entropic = weights.limit(overlap, place)
+        self.q0, self.spread = overlap, spread
         effective = activation.effective(overlap, complement)
         kappa = constraint.rescaled(activation.scale).kappa
         if not activation.one_field:
@@ -170,38 +152,6 @@ class Infinite:
     def slope(self, alpha):
         """Return its derivative in q1  [eq-ld-slope]."""
         return 0.5 * (alpha * self._stretch - self._d0_hat)
-
-
-class Free:
-    """Replicas at overlap q1 without any pattern: what `Finite` and `Infinite` are at load 0.
-
-    Attributes
-    ----------
-    entropy, slope : float
-        Of `weights`, per replica, and its derivative in q1.
-    complexity : float
-        For a finite number of replicas; None otherwise.
-    """
-
-    def __init__(self, overlap, replicas, weights):
-        complement = 1.0 - overlap
-        if replicas == math.inf:
-            self.complexity = None
-            if weights.discrete:
-                field = math.atanh(math.sqrt(overlap))
-                self.slope = -0.5 * field / math.sqrt(overlap)
-                decay = math.exp(-2.0 * field)
-                self.entropy = field + math.log1p(decay) - field * math.sqrt(overlap)
-            else:
-                self.slope = -0.5 / complement
-                self.entropy = 0.5 * math.log(complement)
-            return
-        if weights.discrete:
-            at = _binary(0.0, _widest_split(overlap, replicas), replicas)
-        else:
-            at = _spherical(0.0, overlap / complement, replicas)
-        self.entropy, self.complexity = at.term, at.complexity
-        self.slope = -0.5 * (replicas - 1.0) * at.split_hat
 
 
 def saddle(overlap, alpha, replicas, axes, start=None):
@@ -228,7 +178,7 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         lack = math.log(alpha / _load_of_one_group(overlap, axes))
         if lack > DISSOLVED:
             raise _dissolved(overlap, alpha, lack)
-    if axes[0].discrete and replicas < math.inf and axes[1].one_field:
+    if axes[0].implicit and replicas < math.inf and axes[1].one_field:
         found = _joint_saddle(overlap, alpha, replicas, axes, start)
         if found is not None:
             return found
@@ -258,10 +208,7 @@ def unbroken_load(overlap, axes):
 @lru_cache(maxsize=4096)
 def _load_of_one_group(overlap, axes):
     """Return the same, from the replica-symmetric equations of a machine that has them."""
-    q_hat = overlap / (1.0 - overlap) ** 2
-    if axes[0].discrete:
-        q_hat = _unbroken_hat(overlap)
-    return float(Stationary(q_hat, *axes).alpha)
+    return float(Stationary(axes[0].conjugate(overlap), *axes).alpha)
 
 
 def _maker(overlap, replicas, axes):
@@ -280,7 +227,7 @@ def _coarse_start(overlap, alpha, axes, start):
         return math.log(Infinite(overlap, place, axes, coarse=True).load / alpha)
 
     try:
-        place = _increasing_root(excess, start, PLACES, step=1.0, tolerance=1e-3)
+        place = increasing_root(excess, start, PLACES, step=1.0, tolerance=1e-3)
         slope = (excess(place + 0.01) - excess(place - 0.01)) / 0.02
     except NotConverged:
         return start, 1.0
@@ -290,7 +237,7 @@ def _coarse_start(overlap, alpha, axes, start):
 def _single(excess, start, overlap, alpha, seen, slope, tolerance):
     """Return the place of the only minimum."""
     try:
-        place = _increasing_root(excess, start, PLACES, 1.0, slope, tolerance)
+        place = increasing_root(excess, start, PLACES, 1.0, slope, tolerance)
     except NoZero as failure:
         if failure.state == PLACES[0]:
             return -math.inf
@@ -305,30 +252,6 @@ def _dissolved(overlap, alpha, residual):
         f"(see overlap_range); got overlap = {overlap:.10g}, alpha = {alpha:.10g}"
     )
     return NotConverged(Report(False, residual, 1, message), PLACES[1])
-
-
-def _increasing_root(function, start, limits, step, slope=1.0, tolerance=FINE):
-    """Return the zero of an increasing function.
-
-    The secant method, from a `start` close by; where there is none, or that fails, the first zero
-    on the way from it to the limit on its side.
-    """
-    if start is not None and limits[0] < start < limits[1]:
-        x, value = start, function(start)
-        for _ in range(12):
-            if abs(value) <= tolerance:
-                return x
-            move = min(max(-value / slope, -step), step)
-            far = min(max(x + move, limits[0]), limits[1])
-            before, value, x = value, function(far), far
-            slope = (value - before) / move
-            if not slope > 0.0:
-                break
-    else:
-        start = 0.0
-    limit = limits[1] if function(start) < 0.0 else limits[0]
-    given = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
-    return first_root(function, start, limit, step=step, **given)[0]
 
 
 def _lowest(excess, seen, alpha):
@@ -353,7 +276,7 @@ def _lowest(excess, seen, alpha):
 
 
 # ------------------------------------------------------------------------------------------------
-# Both equations of binary weights at once
+# Both equations of discrete weights at once
 # ------------------------------------------------------------------------------------------------
 
 
@@ -364,8 +287,9 @@ def _joint_saddle(overlap, alpha, replicas, axes, place):
     comes close, and finds how both equations change; a few steps with all digits do the rest.
     """
     if place is None or place == -math.inf:  # a group exerts a force of order 1, a member 1 / y
-        place = min(math.log(alpha / replicas**2 / _unbroken_hat(overlap)), 0.0)
-    log_split = math.log(_widest_split(overlap, replicas)) + scipy.special.log_expit(-place)
+        place = min(math.log(alpha / replicas**2 / axes[0].conjugate(overlap)), 0.0)
+    widest = axes[0].widest_split(overlap, replicas)
+    log_split = math.log(widest) + scipy.special.log_expit(-place)
 
     def coarse(unknowns):
         return _coarse_excess(unknowns, overlap, alpha, replicas, axes)
@@ -404,10 +328,10 @@ def _coarse_excess(unknowns, overlap, alpha, replicas, axes):
     place, log_split = unknowns.tolist()
     if not PLACES[0] < place < CLOSEST:
         return np.full(2, math.nan)
-    _, activation, constraint = axes
-    q0_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
-    widths = math.sqrt(q0_hat), math.exp(0.5 * log_split)
-    q0, difference, complement, *_ = weight_averages(*widths, replicas, COARSE)
+    weights, activation, constraint = axes
+    q0_hat = float(weights.conjugate(overlap) * scipy.special.expit(place))
+    group = weights.coarse_group(q0_hat, math.exp(log_split), replicas, COARSE)
+    q0, difference, complement, *_ = group
     between = activation.effective(q0, complement + difference)
     within = activation.effective(1.0 - complement, complement)
     gap = between.complement - within.complement
@@ -451,66 +375,3 @@ def _highest(excess, seen, alpha, replicas, make):
     if replicas <= 1000.0 and make(-math.inf).entropy(alpha) < seen[place].entropy(alpha):
         return -math.inf
     return place
-
-
-# ------------------------------------------------------------------------------------------------
-# Conjugates of binary weights
-# ------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def _unbroken_hat(overlap):
-    """Return the conjugate at which q1 is the replica-symmetric overlap."""
-
-    def lack(log_q_hat):
-        return math.log(Binary().entropic(math.exp(log_q_hat)).complement / (1.0 - overlap))
-
-    start = math.log(overlap) - 1e-3  # E tanh^2 is below q_hat
-    return math.exp(first_root(lack, start, 90.0, tolerance=1e-14)[0])
-
-
-@lru_cache(maxsize=4096)
-def _widest_split(overlap, replicas):
-    """Return ``q1_hat - q0_hat`` at q0 = 0."""
-    return _split(overlap, 0.0, replicas, _most_magnetic(overlap) / max(replicas, 1.0))
-
-
-def _most_magnetic(overlap):
-    """Return d0_hat where infinitely many replicas meet no pattern: ``atanh(m) / m``."""
-    m = math.sqrt(overlap)
-    return math.atanh(m) / m
-
-
-def _binary_conjugates(overlap, place, replicas):
-    """Return q0_hat and the split at which the overlap within groups is `overlap`."""
-    if place == -math.inf:
-        return 0.0, _widest_split(overlap, replicas)
-    q0_hat = _unbroken_hat(overlap) * scipy.special.expit(place)
-    guess = _widest_split(overlap, replicas) * scipy.special.expit(-place)
-    return q0_hat, _split(overlap, q0_hat, replicas, guess)
-
-
-def _split(overlap, q0_hat, replicas, guess):
-    """Return the split at which the overlap within groups is `overlap`: it increases with it."""
-
-    def excess(log_split):
-        at = _binary(q0_hat, math.exp(log_split), replicas)
-        return math.log((1.0 - overlap) / at.complement) if at.complement > 0.0 else math.inf
-
-    start = math.log(guess)
-    return math.exp(_increasing_root(excess, start, (start - 60.0, start + 40.0), step=0.5))
-
-
-def _magnetised_conjugates(overlap, place):
-    """Return q1_hat and the d0_hat at which the overlap is `overlap`."""
-    q1_hat = float(_unbroken_hat(overlap) * scipy.special.expit(place))
-
-    def excess(d0_hat):
-        return math.log((1.0 - overlap) / infinite_replicas.weight(q1_hat, d0_hat).complement)
-
-    high = _most_magnetic(overlap)
-    if excess(0.0) >= 0.0:  # at the replica-symmetric point, within rounding
-        return q1_hat, 0.0
-    if excess(high) <= 0.0:
-        return q1_hat, high
-    return q1_hat, scipy.optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)

@@ -1,0 +1,135 @@
+"""Weights of +1 and -1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from wfmlib.models.weights import spin, spin_groups
+from wfmlib.models.weights.discrete import Discrete
+from wfmlib.models.weights.terms import (
+    ConstrainedBroken,
+    ConstrainedEntropic,
+    Entropic,
+    Group,
+    Magnetised,
+)
+from wfmlib.numerics import gaussian
+
+GROUPS = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
+LIMIT = gaussian.legendre_rule(14)
+RULE = gaussian.legendre_rule()
+
+
+@dataclass(frozen=True)
+class Binary(Discrete):
+    """Weights ``w_i = +1`` or ``-1``; entropies count configurations, ``ln 2`` at load 0."""
+
+    entropy = math.log(2.0)  #: nats per weight without any pattern
+    collapse = 2.0 / math.pi  #: limit of q_hat (1 - q)^2 for q -> 1
+
+    def entropic(self, q_hat):
+        """Return the entropic side of the saddle point  [eq-rs-entropic].
+
+        A weight feels the field ``sqrt(q_hat) x``, x normal: ``q = E tanh^2(sqrt(q_hat) x)``, and
+        the free entropy gains ``-q_hat (1 - q) / 2 + E ln 2 cosh(sqrt(q_hat) x)``.
+
+        Source: P3, equation A10a.
+        """
+        width = math.sqrt(q_hat)
+        q, complement, log_2cosh, fluctuation = spin.field_averages(width, RULE)
+        return Entropic(q, complement, log_2cosh - 0.5 * q_hat * complement, fluctuation)
+
+    def constrained(self, distance, p_hat, correlation, reference):
+        """Return the entropic side at a distance from a reference  [eq-fp-entropic].
+
+        The fields on a reference weight w and on a counted one are ``sqrt(q_hat) x`` and
+        ``sqrt(p_hat) u + delta w``, where x and u have the correlation
+        ``t0_hat / sqrt(p_hat q_hat)``. ``delta = t1_hat - t0_hat`` is solved for here such that
+        the overlap with the reference is ``1 - 2 distance``.
+
+        Source: P3, equation B13a.
+        """
+        widths = math.sqrt(p_hat), math.sqrt(reference.q_hat)
+        delta, averages = spin.constrained_averages(distance, *widths, correlation, GROUPS)
+        p, complement, t0, log_2cosh, fluctuation = averages
+        t0_hat = correlation * widths[0] * widths[1]
+        t1 = 1.0 - 2.0 * distance
+        products = -0.5 * p_hat * complement + (t0 - t1) * t0_hat - t1 * delta
+        return ConstrainedEntropic(
+            p, complement, t0, delta + t0_hat, log_2cosh + products, fluctuation
+        )
+
+    def bound(self, distance):
+        """Return the entropy of all weight vectors at a distance  [eq-geometric-bound]."""
+        return scipy.special.entr(distance) + scipy.special.entr(1.0 - np.asarray(distance))
+
+    def group(self, q0_hat, split, m, rule=GROUPS):
+        """Return what a weight contributes in a group of m replicas, `Group`."""
+        averages = spin_groups.mild
+        if m > 1.0 and m**2 * split > 4.0:  # more than one force: a strong tilt
+            averages = spin_groups.strong
+        return Group(*averages(math.sqrt(q0_hat), math.sqrt(split), m, rule))
+
+    def coarse_group(self, q0_hat, split, m, rule):
+        """Return the same for several replicas on few nodes: near enough to begin with."""
+        return Group(*spin_groups.strong(math.sqrt(q0_hat), math.sqrt(split), m, rule))
+
+    def constrained_broken(
+        self, distance, p0_hat, correlation, split, m, reference, rule, delta=None
+    ):
+        """Return the entropic side of groups at a distance from a reference  [eq-fp-1rsb].
+
+        As in `constrained` the reference weight is taken to be +1, and ``delta = t1_hat -
+        t0_hat`` is solved for such that its overlap with the counted weight is ``1 - 2 distance``.
+
+        Returns
+        -------
+        ConstrainedBroken
+        """
+        widths = math.sqrt(p0_hat), math.sqrt(split), math.sqrt(reference.q_hat)
+        if delta is None:
+            delta = 0.5 * math.log((1.0 - distance) / distance)
+        delta, averages = spin_groups.constrained_groups(
+            distance, delta, *widths, correlation, m, rule
+        )
+        spread, complement, t0, log_weight, information = averages
+        t0_hat = correlation * widths[0] * widths[2]
+        t1 = 1.0 - 2.0 * distance
+        # p1 p1_hat - p0 p0_hat
+        product = spread * p0_hat + (1.0 - complement) * split
+        products = (t0 - t1) * t0_hat - t1 * delta - 0.5 * (p0_hat + split) * complement
+        return ConstrainedBroken(
+            p0=1.0 - (complement + spread),
+            outer=complement + spread,
+            complement=complement,
+            difference=spread,
+            t0=t0,
+            split_hat=split,
+            term=log_weight + products - 0.5 * m * product,
+            complexity=0.5 * m**2 * product - information,
+            delta=delta,
+        )
+
+    def limit_group(self, q1_hat, d0_hat):
+        """Return what a weight contributes with infinitely many replicas, `Magnetised`.
+
+        Its field is ``sqrt(q1_hat) u + d0_hat m*`` with ``m* = tanh`` of it, on the branch of the
+        sign of u  [eq-ld-binary-infinite].
+        """
+        return Magnetised(*spin.limit_averages(math.sqrt(q1_hat), d0_hat, LIMIT))
+
+    def strongest_pull(self, overlap):
+        """Return d0_hat where infinitely many replicas meet no pattern: ``atanh(m) / m``."""
+        m = math.sqrt(overlap)
+        return math.atanh(m) / m
+
+    def _unloaded_limit(self, overlap):
+        """Return entropy and slope of infinitely many replicas without patterns."""
+        field = math.atanh(math.sqrt(overlap))
+        decay = math.exp(-2.0 * field)
+        entropy = field + math.log1p(decay) - field * math.sqrt(overlap)
+        return entropy, -0.5 * field / math.sqrt(overlap)

@@ -1,0 +1,179 @@
+"""A weight of +1 or -1 in a Gaussian field: its averages, and those next to a reference."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from wfmlib.numerics import gaussian
+
+FAR = 10.0  # how far fields of infinitely many replicas are followed
+
+
+@njit(cache=True, nogil=True)
+def field_averages(width, rule):
+    """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal.
+
+    In exponentials of ``-2 |field|``, so that nothing overflows or cancels.
+    """
+    # the averages are even: twice the half line, its panels graded towards 0
+    features = np.array([[0.0, 1.0 / max(width, 0.5)]])
+    x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, rule)
+    q = complement = log_2cosh = fluctuation = 0.0
+    for i in range(len(x)):
+        field = width * x[i]
+        decay = math.exp(-2.0 * field)
+        variance = 4.0 * decay / (1.0 + decay) ** 2
+        q += 2.0 * weight[i] * (math.expm1(-2.0 * field) / (1.0 + decay)) ** 2
+        complement += 2.0 * weight[i] * variance
+        log_2cosh += 2.0 * weight[i] * (field + math.log1p(decay))
+        fluctuation += 2.0 * weight[i] * variance**2
+    if q > 0.5:  # the smaller of the two keeps its digits, and their sum is 1
+        q = 1.0 - complement
+    else:
+        complement = 1.0 - q
+    return q, complement, log_2cosh, fluctuation
+
+
+@njit(cache=True, nogil=True)
+def magnetisation(push, pull, start):
+    """Return the largest m with ``m = tanh(push + pull m)``, for push >= 0, and the field.
+
+    Newton's method for the field, ``field - push - pull tanh(field)``: from above the largest zero
+    it falls onto it without overshooting, as the function is convex there.
+    """
+    field = start
+    for _ in range(200):
+        decay = math.exp(-2.0 * field)
+        m = -math.expm1(-2.0 * field) / (1.0 + decay)
+        slope = 1.0 - pull * 4.0 * decay / (1.0 + decay) ** 2
+        if slope <= 0.0:  # at the end of this branch, where it meets the unstable one
+            break
+        step = (field - push - pull * m) / slope
+        if step <= 1e-15 * field:
+            break
+        field -= step
+    decay = math.exp(-2.0 * field)
+    return -math.expm1(-2.0 * field) / (1.0 + decay), field
+
+
+@njit(cache=True, nogil=True)
+def limit_averages(width, pull, rule):
+    """Return what `Magnetised` holds; `width` is ``sqrt(q1_hat)``, `pull` is d0_hat.
+
+    All averages are even in u. Next to ``pull = 1``, m* is nearly a cubic root at u = 0.
+    """
+    features = np.empty((1, 2))
+    scale = max(abs(1.0 - pull) ** 1.5, 1e-10) / max(width, 1e-3)
+    features[0] = 0.0, min(scale, 1.0 / max(width, 0.5))
+    u, measure = gaussian.fill_grid(features, 0.0, FAR, rule)
+    overlap = complement = lean = term = 0.0
+    for i in range(len(u)):
+        push = width * u[i]
+        m, field = magnetisation(push, pull, push + pull)
+        decay = math.exp(-2.0 * field)
+        w = 2.0 * measure[i]
+        overlap += w * m * m
+        complement += w * 4.0 * decay / (1.0 + decay) ** 2
+        lean += w * u[i] * m
+        term += w * (field + math.log1p(decay) - 0.5 * pull * m * m)
+    return overlap, complement, lean, term
+
+
+@njit(cache=True, nogil=True)
+def reference_spin(u, width, correlation, rule):
+    """Return E (1 + mr) and E (1 + mr) mr given u, where ``mr = tanh(width x)``.
+
+    By symmetry the reference weight is taken to be +1; 1 + mr is the density, relative to the
+    normal one, that this gives to the field x on it.
+    """
+    first, second = np.empty_like(u), np.empty_like(u)
+    lean, own = width * correlation, width * math.sqrt(max(1.0 - correlation**2, 0.0))
+    features = np.empty((1, 2))
+    count = 1 if own > 0.5 else 0
+    for i in range(len(u)):
+        if count:
+            features[0] = -lean * u[i] / own, 1.0 / own
+        v, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
+        total = signed = 0.0
+        for j in range(len(v)):
+            field = lean * u[i] + own * v[j]
+            decay = math.exp(-2.0 * abs(field))
+            density = weight[j] * 2.0 / (1.0 + decay)
+            m = (1.0 - decay) / (1.0 + decay)
+            if field < 0.0:
+                density, m = density * decay, -m
+            total += density
+            signed += density * m
+        first[i], second[i] = total, signed
+    return first, second
+
+
+@njit(cache=True, nogil=True)
+def _delta(delta, target, width, u, weight):
+    """Solve for the delta at which the logit of the distance is `target`.
+
+    Newton's method; the logit is ``-2 delta`` without other fields, and the slope of the overlap
+    is ``1 - p``, positive: there is one root. A step that leaves the bracket of the signs seen so
+    far is replaced by its middle.
+    """
+    low, high = delta - 10.0 * width - 5.0, delta + 10.0 * width + 5.0
+    for _ in range(100):
+        near = far = variance = 1e-300
+        for i in range(len(u)):
+            field = width * u[i] + delta
+            decay = math.exp(-2.0 * abs(field))
+            large, small = weight[i] / (1.0 + decay), weight[i] * decay / (1.0 + decay)
+            variance += 4.0 * large * decay / (1.0 + decay)
+            near += large if field > 0.0 else small
+            far += small if field > 0.0 else large
+        excess = math.log(far / near) - target
+        if excess > 0.0:  # too far away: pull harder
+            low = delta
+        else:
+            high = delta
+        step = excess * 2.0 * far * near / variance
+        if abs(step) <= 1e-15 * max(1.0, abs(delta)):
+            break
+        if delta + step <= low or delta + step >= high:
+            step = 0.5 * (low + high) - delta
+        delta += step
+    return delta
+
+
+@njit(cache=True, nogil=True)
+def constrained_averages(distance, width, reference_width, correlation, rule):
+    """Return delta, and p, 1 - p, t0, the averages of ln 2 cosh and of sech^4 at it."""
+    target = math.log(distance / (1.0 - distance))
+    delta = -0.5 * target
+    features = np.empty((1, 2))
+    count = 1 if width > 0.5 else 0
+    for _ in range(20):
+        if count:  # short panels where the counted weight changes sign
+            features[0] = -delta / width, 1.0 / width
+        u, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
+        first, second = reference_spin(u, reference_width, correlation, rule)
+        first *= weight
+        second *= weight
+        before = delta
+        delta = _delta(delta, target, width, u, first)
+        if not count or abs(delta - before) < 0.5:
+            break
+    p = complement = t0 = log_2cosh = fluctuation = 0.0
+    for i in range(len(u)):
+        field = width * u[i] + delta
+        decay = math.exp(-2.0 * abs(field))
+        variance = 4.0 * decay / (1.0 + decay) ** 2
+        m = -math.expm1(-2.0 * abs(field)) / (1.0 + decay)
+        p += first[i] * m * m
+        complement += first[i] * variance
+        t0 += second[i] * (m if field > 0.0 else -m)
+        log_2cosh += first[i] * (abs(field) + math.log1p(decay))
+        fluctuation += first[i] * variance**2
+    if p > 0.5:
+        p = 1.0 - complement
+    else:
+        complement = 1.0 - p
+    return delta, (p, complement, t0, log_2cosh, fluctuation)
