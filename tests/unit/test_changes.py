@@ -10,7 +10,7 @@ import pytest
 
 from tests import toy_experiment as toy
 from wfmlib.book import cli, experiments
-from wfmlib.runs import registry
+from wfmlib.book.experiments import registry
 
 NESTED = {
     "N": 31,

@@ -14,8 +14,7 @@ from tests import tiny_images
 from tests import toy_experiment as toy
 from wfmlib.book import claim_checks, claims, cli, experiments
 from wfmlib.book.commands import show
-from wfmlib.book.experiments import Variable
-from wfmlib.runs import registry
+from wfmlib.book.experiments import Variable, registry
 
 FREE = "capacity-proved"  # a claim that costs nothing
 NUMBER = "max-margin-half-load"

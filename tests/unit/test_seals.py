@@ -11,8 +11,8 @@ import pytest
 
 from tests import toy_experiment as toy
 from wfmlib.book import cli, experiments
-from wfmlib.book.experiments import ArchiveError, DamagedArchiveError
-from wfmlib.runs import archive, registry, seals
+from wfmlib.book.experiments import ArchiveError, DamagedArchiveError, registry
+from wfmlib.runs import archive, seals
 
 SEED, FLIPS = 20, 100
 BOTH = (archive.read, experiments.read_provenance)

@@ -14,8 +14,8 @@ import pytest
 
 from tests import toy_experiment as toy
 from wfmlib.book import cli, experiments
-from wfmlib.book.experiments import ArchiveError, NotFetchedError
-from wfmlib.runs import archive, registry, site
+from wfmlib.book.experiments import ArchiveError, NotFetchedError, registry
+from wfmlib.runs import archive, site
 
 
 @pytest.fixture(scope="module")

@@ -298,7 +298,7 @@ def test_what_cannot_be_verified_is_told(made, capsys, monkeypatch):
     assert cli.main(["verify", "toy", "--samples", "0"]) == 2
     monkeypatch.setattr(archive, "results_folder", lambda: None)
     with pytest.raises(FileNotFoundError, match="set WFMLIB_RESULTS"):
-        verification.verify("toy")
+        experiments.verify("toy")
 
 
 def test_archive_of_another_definition_is_refused(made, monkeypatch):

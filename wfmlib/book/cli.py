@@ -45,7 +45,7 @@ def main(argv=None):
         return 2
     except (KeyboardInterrupt, SystemError) as error:
         if isinstance(error, SystemError):  # a kernel ran: the import costs nothing
-            from wfmlib.learning.exact.enumeration import is_interrupt
+            from wfmlib.numerics.interrupts import is_interrupt
 
             if not is_interrupt(error):
                 raise

@@ -24,7 +24,6 @@ from wfmlib.numerics import _validate
 from wfmlib.runs import archive, digest
 from wfmlib.runs.changes import changed
 from wfmlib.runs.experiment import Experiment, Task, tasks
-from wfmlib.runs.registry import get
 from wfmlib.runs.samples import DamagedSampleError, Record, Store, check_writable
 
 PATIENCE = 20  # seconds to wait for a scheduler
@@ -133,8 +132,8 @@ def run(
 
     Parameters
     ----------
-    experiment : str or Experiment
-        What to run, by its name or as it is.
+    experiment : Experiment
+        What to run; the book's `experiments.run` takes the name of one as well.
     scale : str, optional
         ``"quick"`` or ``"paper"``.
     settings : mapping of str to value, optional
@@ -176,8 +175,7 @@ def run(
     RunInterrupted
         On an interrupt. It is a `KeyboardInterrupt`.
     """
-    if not isinstance(experiment, Experiment):
-        experiment = get(experiment)
+    _validate.member("experiment", experiment, (Experiment,))
     if settings is not None:
         experiment = changed(experiment, settings, scale)
     jobs = _validate.integer("jobs", jobs, 1)
@@ -361,7 +359,7 @@ def _work(task):
             values = task.compute()
     except Exception as error:
         if isinstance(error, SystemError):  # a kernel ran: the import costs nothing
-            from wfmlib.learning.exact.enumeration import is_interrupt
+            from wfmlib.numerics.interrupts import is_interrupt
 
             if is_interrupt(error):
                 raise KeyboardInterrupt from None

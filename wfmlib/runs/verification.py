@@ -24,7 +24,6 @@ import numpy as np
 from wfmlib.numerics import _validate
 from wfmlib.runs import archive, digest
 from wfmlib.runs.experiment import Experiment, tasks
-from wfmlib.runs.registry import get
 from wfmlib.runs.runner import DELAY, Failure, _work
 from wfmlib.runs.statistical import LEVEL, Ranks
 
@@ -123,8 +122,8 @@ def verify(
 
     Parameters
     ----------
-    experiment : str or Experiment
-        Whose archive, by its name or as it is.
+    experiment : Experiment
+        Whose archive; the book's `experiments.verify` takes the name of one as well.
     folder : path, optional
         Where the archive is; `results_folder` by default.
     scale : str, optional
@@ -151,8 +150,7 @@ def verify(
     FileNotFoundError, DamagedArchiveError
         If there is no archive, or if it or its provenance is damaged.
     """
-    if not isinstance(experiment, Experiment):
-        experiment = get(experiment)
+    _validate.member("experiment", experiment, (Experiment,))
     samples = _validate.integer("samples", samples, 1)
     minutes = _validate.real("minutes", minutes, 0.0, low_open=True)
     folder = archive.results_folder() if folder is None else folder

@@ -64,7 +64,6 @@ def add(commands):
 
 def _run(args):
     from wfmlib.book import experiments
-    from wfmlib.runs import verification
 
     folder = args.folder or experiments.results_folder()
     names = args.names or (_stale(folder) if args.all else [])
@@ -77,7 +76,7 @@ def _run(args):
     rows, details, status = [], [], 0
     for name in names:
         try:
-            found = verification.verify(
+            found = experiments.verify(
                 name, folder, samples=args.samples, minutes=args.minutes, seed=args.seed
             )
         except (OSError, experiments.DamagedArchiveError) as error:

@@ -9,10 +9,12 @@ archives of the book come from there.
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
-from wfmlib.runs import site
+from wfmlib.book.experiments.registry import MODULES, get, names
+from wfmlib.runs import runner, site
 from wfmlib.runs.archive import (
     DamagedArchiveError,
     archive_path,
@@ -32,8 +34,7 @@ from wfmlib.runs.experiment import (
     Variable,
     tasks,
 )
-from wfmlib.runs.registry import MODULES, get, names
-from wfmlib.runs.runner import Failure, Run, RunError, RunInterrupted, run
+from wfmlib.runs.runner import Failure, Run, RunError, RunInterrupted
 from wfmlib.runs.site import NotFetchedError
 
 __all__ = [
@@ -214,11 +215,20 @@ def own(folder=None):
     return sorted(found)
 
 
-def verify(name, folder=None, **options):
-    """Compare samples of an archive with new ones: `verification.verify`."""
+@functools.wraps(runner.run)
+def run(experiment, scale="quick", **options):
+    if not isinstance(experiment, Experiment):
+        experiment = get(experiment)
+    return runner.run(experiment, scale, **options)
+
+
+def verify(experiment, folder=None, **options):
+    """Compare samples of an archive with new ones: `verification.verify`, also by name."""
     from wfmlib.runs import verification  # late: it needs SciPy
 
-    return verification.verify(name, folder, **options)
+    if not isinstance(experiment, Experiment):
+        experiment = get(experiment)
+    return verification.verify(experiment, folder, **options)
 
 
 def state(name, folder=None, *, scale="paper"):

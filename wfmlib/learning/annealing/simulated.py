@@ -9,9 +9,9 @@ from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import metropolis, pulls, waiting
 from wfmlib.learning.annealing.state import Model
-from wfmlib.learning.exact.enumeration import is_interrupt
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.numerics import _validate
+from wfmlib.numerics.interrupts import is_interrupt
 
 PATIENCE = 2.0  # seconds until a bar shows
 RARE = 1 / 500  # share of accepted proposals below which waiting is faster (measured)

@@ -38,6 +38,7 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Device, ParityMachine, Perceptron, TreeCommittee
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _threads, _validate
+from wfmlib.numerics.interrupts import is_interrupt
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 
@@ -435,13 +436,6 @@ def _heard(kernel, *arguments):
         if is_interrupt(error):
             raise KeyboardInterrupt from None
         raise
-
-
-def is_interrupt(error):
-    """Say whether a SystemError is what numba makes of an interrupt while a kernel runs."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__
-    return error is not None
 
 
 def _bits(w):
