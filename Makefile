@@ -6,6 +6,10 @@ BIN := .venv/bin
 LOCKED := .venv/.locked
 READY := .venv/.ready
 CFF_READY := .venv-cff/.ready
+RELEASE_READY := .venv-release/.ready
+# Of `make oldest`: the versions there have wheels for this Python alone.
+OLDEST_PYTHON ?= python3.11
+OLDEST_READY := .venv-oldest/.ready
 
 # Pages hold static figures; numba compiles once for all, into a folder that no edit makes stale.
 STATIC := WFMLIB_DISPLAY=static
@@ -26,8 +30,8 @@ SEED :=
 MINUTES := 10
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test site-test elsewhere mutants attack unit lab serve students slides pdf site bench \
-	references lock clean
+.PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
+	slides pdf site release bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -53,6 +57,18 @@ $(READY): $(LOCKED) pyproject.toml
 $(CFF_READY): tools/requirements-cff.txt
 	$(PYTHON) -m venv --clear .venv-cff
 	.venv-cff/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(RELEASE_READY): tools/requirements-release.txt
+	$(PYTHON) -m venv --clear .venv-release
+	.venv-release/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(OLDEST_READY): tools/requirements-oldest.txt
+	$(OLDEST_PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check --no-deps \
+		--no-build-isolation -e .
 	@touch $@
 
 book: $(READY)  ## execute the chapters and build the pages
@@ -81,6 +97,13 @@ attack: $(READY)  ## call the package with drawn arguments, and look for what ca
 unit: $(READY)  ## check the package alone
 	$(PYTEST) --doctest-modules tests/unit wfmlib
 
+coverage: $(READY)  ## count the lines and branches that the unit tests reach; at least 95 %
+	$(PYTEST) --cov --cov-report=term tests/unit
+
+oldest: $(OLDEST_READY)  ## check the package with the oldest versions that pyproject.toml allows
+	$(STATIC) OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) --dist loadfile \
+		$$(grep -L '^from tools' tests/unit/test_*.py)
+
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
 	JUPYTER_CONFIG_PATH="$(CURDIR)/tools/jupyter" $(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \
 		--LabApp.default_url=/lab/tree/01_binary_perceptron.md
@@ -102,6 +125,17 @@ pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium (API=1
 site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
 	$(BIN)/python -m tools.attach
 
+release: $(READY) $(RELEASE_READY)  ## build wheel and sources into dist, check and install them
+	rm -rf dist _build/release
+	$(BIN)/python -m hatchling build
+	.venv-release/bin/twine check --strict dist/*
+	.venv-release/bin/check-wheel-contents dist/*.whl
+	$(BIN)/python -m pip wheel -qq --no-deps --no-build-isolation -w _build/release dist/*.tar.gz
+	cmp dist/*.whl _build/release/*.whl
+	$(PYTHON) -m venv --clear _build/release/empty
+	_build/release/empty/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
+	cd _build/release && empty/bin/wfm --version
+
 bench: $(READY)  ## measure speed, side by side with SciPy
 	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only
 
@@ -110,9 +144,12 @@ references: $(READY)  ## execute the chapters and store the outputs of their che
 	$(BIN)/python -m tools.validate --jobs $(JOBS)
 	$(BIN)/python tools/notebooks.py references
 
-lock:  ## renew requirements.txt from pyproject.toml (needs uv)
+lock:  ## renew the locked versions from pyproject.toml (needs uv)
 	uv pip compile --universal --fork-strategy fewest --no-annotate --python-version 3.11 \
 		--generate-hashes --all-extras pyproject.toml -o requirements.txt
+	uv pip compile --universal --resolution lowest-direct --no-annotate --no-header --python-version 3.11 \
+		--generate-hashes --extra notebook --extra test --extra editable pyproject.toml \
+		-o tools/requirements-oldest.txt
 
 clean:  ## remove what was built (keeps .venv)
-	rm -rf _build .pytest_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf _build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

@@ -12,7 +12,9 @@ import jupytext
 import pytest
 import yaml
 from jupyter_client.kernelspec import get_kernel_spec
+from packaging.version import Version
 
+import wfmlib
 from tools import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,20 +87,63 @@ def test_importing_the_library_needs_no_extra():
     assert done.returncode == 0, done.stderr
 
 
-def test_workflow_follows_its_schema():
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        ("vendor.github-workflows", ".github/workflows/book.yml"),
+        ("vendor.dependabot", ".github/dependabot.yml"),
+        ("vendor.citation-file-format", "CITATION.cff"),
+    ],
+)
+def test_file_of_a_service_follows_its_schema(schema, path):
     done = subprocess.run(
-        [
-            tool("check-jsonschema"),
-            "--builtin-schema",
-            "vendor.github-workflows",
-            ".github/workflows/book.yml",
-        ],
+        [tool("check-jsonschema"), "--builtin-schema", schema, path],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_hooks_run_what_is_installed():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    locked = (ROOT / "requirements.txt").read_text()
+    for repository in hooks["repos"]:
+        assert repository["repo"] == "local", "a version besides that of requirements.txt"
+        for hook in repository["hooks"]:
+            place, name = hook["entry"].split()[0].rsplit("/", 1)
+            assert (place, hook["language"]) == (".venv/bin", "system")
+            assert re.search(rf"^{name}==", locked, re.MULTILINE), name
+
+
+def test_commands_of_the_workflow_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text())
+    steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+    called = {name for step in steps for name in re.findall(r"\bmake ([a-z-]+)", step)}
+    assert {"test", "oldest", "coverage", "release"} <= called <= targets
+
+
+def test_version_stands_in_one_place():
+    """The package has it; the metadata are made of it, and what is cited agrees."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["hatch"]["version"]["path"] == "wfmlib/__init__.py"
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == wfmlib.__version__
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    assert newest == wfmlib.__version__
+
+
+def test_oldest_versions_are_those_that_are_allowed():
+    """Where a lower bound is moved, `make lock` has to renew the file of the oldest versions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    locked = (ROOT / "tools" / "requirements-oldest.txt").read_text()
+    pinned = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", locked, re.MULTILINE))
+    for line in (*project["dependencies"], *project["optional-dependencies"]["notebook"]):
+        name, bound = line.split(">=")
+        assert Version(pinned[name]) == Version(bound), line
 
 
 def test_workflow_trusts_little():

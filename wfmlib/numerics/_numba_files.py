@@ -18,6 +18,8 @@ import os
 from pathlib import Path
 
 DIGEST = 32  # bytes
+# Of a folder that was named to numba: its class, by its name now and in numba 0.60.
+LOCATORS = "UserProvidedCacheLocator", "_UserProvidedCacheLocator"
 
 
 def make_careful(caching):
@@ -28,12 +30,13 @@ def make_careful(caching):
     caching : module
         ``numba.core.caching``.
     """
-    names = ("IndexDataCacheFile", "Cache", "CacheImpl", "UserProvidedCacheLocator")
-    if not all(hasattr(caching, name) for name in names):
+    locator = next((vars(caching)[name] for name in LOCATORS if hasattr(caching, name)), None)
+    names = ("IndexDataCacheFile", "Cache", "CacheImpl")
+    if locator is None or not all(hasattr(caching, name) for name in names):
         return
     caching.IndexDataCacheFile = _checked(caching.IndexDataCacheFile)
     caching.Cache._guard_against_spurious_io_errors = lambda cache: contextlib.suppress(OSError)
-    caching.CacheImpl._locator_classes.insert(1, _nowhere(caching.UserProvidedCacheLocator))
+    caching.CacheImpl._locator_classes.insert(1, _nowhere(locator))
 
 
 def _checked(files):
