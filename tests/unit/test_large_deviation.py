@@ -15,7 +15,7 @@ from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.large_deviation import curve, solve
 from wfmlib.theory.large_deviation import free_entropy as module
 from wfmlib.theory.saddles import real_replicas
-from wfmlib.theory.saddles.broken_symmetry import RULE, Broken, _pattern_averages
+from wfmlib.theory.saddles.broken_symmetry import Broken
 from wfmlib.theory.saddles.real_replicas import Finite, Infinite
 
 PERCEPTRON = Perceptron()
@@ -213,7 +213,7 @@ def test_binary_weight_among_infinitely_many(pull):
 def test_pattern_averages_for_many_replicas(m):
     """One value of the common field at a time, by scipy's adaptive quadrature."""
     gap, variance, kappa = 1.1 / m, 0.3, 0.2
-    common, spread, term, _ = _pattern_averages(0.0, gap, variance, kappa, m, RULE)
+    common, spread, term, _ = Margin(kappa).grouped(0.0, gap, variance, m)
 
     def exponent(z):
         return m * special.log_ndtr((math.sqrt(gap) * z - kappa) / math.sqrt(variance)) - z * z / 2

@@ -11,7 +11,6 @@ from wfmlib.numerics.gaussian import legendre_rule
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import large_deviation, margin_students, teacher_student
 from wfmlib.theory.margin_students import taught_replicas
-from wfmlib.theory.saddles import infinite_replicas
 
 DEVICE = Perceptron()
 
@@ -68,7 +67,7 @@ def test_replicas_without_a_teacher_are_those_of_large_deviations():
     assert found[:2] == pytest.approx((known.complement, known.lean), abs=1e-12)
     assert (found[2], found[3]) == pytest.approx((0.0, known.term), abs=1e-12)
     found = taught_replicas._pattern(0.9, 0.0, 0.4, 0.1, rule)
-    assert found[:3] == pytest.approx(infinite_replicas.pattern(0.9, 0.4, 0.1, 0.0), abs=1e-11)
+    assert found[:3] == pytest.approx(Margin(0.0).limit(0.9, 0.4, 0.1), abs=1e-11)
 
 
 def test_replicas_of_a_teacher_are_more():

@@ -15,15 +15,14 @@ import pytest
 
 from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Spherical
 from wfmlib.models.activations import Linear
+from wfmlib.models.constraints import margin, margin_around
 from wfmlib.models.weights import spin, spin_groups
 from wfmlib.numerics import gaussian
 from wfmlib.theory import cross_entropy, margin_students, teacher_student
 from wfmlib.theory.machines import committee_powers, parity
 from wfmlib.theory.margin_students import students, taught_replicas, taught_surroundings
 from wfmlib.theory.saddles import (
-    broken_symmetry,
     constrained,
-    infinite_replicas,
     one_step_capacity,
 )
 from wfmlib.theory.saddles.constrained import Constrained, Reference
@@ -67,7 +66,7 @@ CASES = [
         ],
     ),
     (
-        infinite_replicas._pattern,
+        margin.limit_averages,
         14,
         [(c, s, 1.0 - c, k) for k, (c, s) in product(MARGINS, SPREADS)],
     ),
@@ -93,7 +92,7 @@ CASES = [
     ),
     (spin_groups.strong, 12, product((0.0, 0.3, 50.0), (0.1, 1.0, 3.0), (2.0, 50.0))),
     (
-        broken_symmetry._pattern_averages,
+        margin.pattern_averages,
         12,
         [
             (c, g, 1.0 - c - g, k, m)
@@ -180,7 +179,8 @@ def test_a_finer_rule_changes_nothing_around_a_reference(own, given, monkeypatch
         return found
 
     found = averages()
-    monkeypatch.setattr(constrained, "RULE", gaussian.legendre_rule(FINE))
+    for module in (constrained, margin_around):
+        monkeypatch.setattr(module, "RULE", gaussian.legendre_rule(FINE))
     np.testing.assert_allclose(found, averages(), rtol=1e-9, atol=1e-12)
 
 
@@ -219,8 +219,8 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
             found += [at.q, at.complement, at.term, at.fluctuation]
         for conjugates in product((0.01, 1.0, 50.0), (0.01, 1.0, 20.0)):
             found += students._overlaps(*conjugates)
-        for margin, overlaps in product((0.0, 0.3), ((0.5, 0.4), (0.99, 0.98), (0.9999, 0.99))):
-            found += students._forces(margin, *overlaps)
+        for kappa, overlaps in product((0.0, 0.3), ((0.5, 0.4), (0.99, 0.98), (0.9999, 0.99))):
+            found += students._forces(kappa, *overlaps)
         for load, gamma in ((0.5, 1.0), (1.0, 10.0), (2.0, math.inf)):
             at = cross_entropy.zero_temperature(Perceptron(), load, gamma)
             found += [at.dq, at.energy, at.error_rate]

@@ -10,13 +10,13 @@ import pytest
 from scipy import optimize, special, stats
 
 from wfmlib import ParityMachine
+from wfmlib.models.constraints import margin
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import large_deviation
 from wfmlib.theory.machines import parity, parity_limit, parity_replicas
 from wfmlib.theory.machines.finite_machines import Parity
 from wfmlib.theory.machines.parity_limit import _best, _fold, _log_sigma, limit_averages
-from wfmlib.theory.saddles import infinite_replicas
 
 
 def maximum(x, spread, start=None):
@@ -109,7 +109,7 @@ def test_three_units_have_two_maxima_near_the_thresholds():
 def test_one_unit_in_doubt_is_a_perceptron(safe):
     for spread in (0.1, 2.0, 50.0):
         for field in (-6.0, -1.0, 0.0, 0.5, 3.0):
-            t = infinite_replicas.shortfall(-field, spread, -field)
+            t = margin.shortfall(-field, spread, -field)
             expected = gaussian.log_H(t) - 0.5 * spread * gaussian.hazard(t) ** 2
             height, z, _ = maximum((*safe, field), spread)
             assert height == pytest.approx(expected, rel=1e-9)

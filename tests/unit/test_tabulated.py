@@ -9,7 +9,7 @@ import pytest
 
 from wfmlib import CrossEntropy
 from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.tabulated import ORDER, evaluate, panel_of, tabulate
+from wfmlib.numerics.tabulated import ORDER, evaluate, panel_of, tabulate
 
 NOWHERE = np.empty((0, 2))  # no feature
 

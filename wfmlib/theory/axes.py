@@ -27,9 +27,6 @@ from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommi
 
 CONSTRAINTS = (Margin, CrossEntropy)
 
-# In units of the activation's scale. From about -2.3 downwards, at loads of hundreds, several
-# replica-symmetric saddle points coexist; from -2 on there is one: the load increases with q_hat.
-MARGINS = (-2.0, 1e4)
 LEAST_LOAD = 1e-7  # other than 0; its largest margin lies within the range
 
 
@@ -102,8 +99,7 @@ def checked(
     term = energetic(device)
     if not term.one_field:
         _check_finite(device, term, constraint, finite, odd)
-    if isinstance(constraint, Margin):
-        _validate.real("margin / activation.scale", constraint.kappa / term.scale, *MARGINS)
+    constraint.within_range(term.scale)
     return device.weights, term, constraint
 
 

@@ -9,9 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.tabulated import tabulate
 
 __all__ = ["CrossEntropy", "Gibbs", "proximal"]
+
+
+REACH = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 
 
 class Gibbs(NamedTuple):
@@ -35,7 +40,7 @@ class Gibbs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CrossEntropy:
+class CrossEntropy(LogConcave):
     """Every pattern weighs ``exp(-beta f_gamma(stability))``: the Gibbs measure of cross-entropy.
 
     ``f_gamma(x) = ln(1 + e^{-2 gamma x}) / (2 gamma)``, which is ``max(-x, 0)`` for infinite gamma
@@ -53,6 +58,8 @@ class CrossEntropy:
 
     gamma: float
     beta: float
+
+    hard = False  #: a pattern costs more or less
 
     def __post_init__(self):
         gamma = self.gamma
@@ -84,6 +91,10 @@ class CrossEntropy:
             _gibbs(omega.ravel(), variance, self.gamma, self.beta, rule, rows)
         return Gibbs(*rows.reshape(5, *omega.shape))
 
+    def at(self, omega, variance):
+        """Return what a pattern does at shared fields: all from one quadrature, as `Gibbs`."""
+        return self.gibbs(omega, variance)
+
     def log_weight(self, omega, variance):
         """Return ``F = ln E exp(-beta f_gamma(omega + sqrt(variance) x))`` [eq-ce-log-weight]."""
         return self.gibbs(omega, variance).log_weight
@@ -112,6 +123,30 @@ class CrossEntropy:
         if self.gamma == math.inf or self.beta < 2.0 * self.gamma:
             return 0.0
         return math.log(self.beta / (2.0 * self.gamma)) / (2.0 * self.gamma)
+
+    @property
+    def front(self):
+        """Stability below which a pattern turns bad: `wall`."""
+        return self.wall
+
+    def lowest(self, left):
+        """Return the field below which the force no longer grows."""
+        return -self.beta * left
+
+    def table(self, split, force):
+        """Return a pattern's log-weight and force, given its field but for the variance `left`.
+
+        As `tabulate` does, over all fields that x and y of the split can make; `force` is that at
+        the nodes x.
+        """
+
+        def functions(omega):
+            return np.array(self.gibbs(omega, split.left)[:2])
+
+        # omega is normal but for the pull of the weight on y; what lies outside weighs nothing
+        reach = REACH * math.sqrt(max(split.c + split.lean**2, 1e-12))  # a panel at least
+        pull = split.lean**2 * float(np.max(force))
+        return tabulate(functions, self.features(split.left), -reach, reach + pull)
 
     tilt = 0.0  #: a hard-won pattern does not pull omega further: no force exceeds beta
     order = 10  #: nodes in a panel, for averages over omega

@@ -6,14 +6,24 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
+from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
+from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
 from wfmlib.numerics import _validate, gaussian
 
 __all__ = ["Margin"]
 
 
+RANGE = (-2.0, 1e4)  # of kappa, in units of the activation's scale; see `Margin.within_range`
+REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
+RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
+FAR = 10.0  # the same for infinitely many replicas
+LIMIT_RULE = gaussian.legendre_rule(14)
+
+
 @dataclass(frozen=True)
-class Margin:
+class Margin(LogConcave):
     """Every pattern's stability lies strictly above `kappa`.
 
     Stability is what each paper calls by that name: ``sigma (w . xi) / sqrt(N)`` for the
@@ -58,8 +68,6 @@ class Margin:
         """How far below zero a hard-won pattern pulls omega: the range of averages includes it."""
         return min(self.kappa, 0.0)
 
-    order = gaussian.ORDER  #: nodes in a panel, for averages over omega
-
     def shortfall(self):
         """Return ``E (kappa - x)_+^2``, the mean square by which a random pattern falls short.
 
@@ -67,3 +75,215 @@ class Margin:
         """
         x, weight = gaussian.grid((self.kappa, 0.0), tilt=self.tilt)
         return weight @ np.maximum(self.kappa - x, 0.0) ** 2
+
+    def within_range(self, scale):
+        """Raise ValueError if the margin is not from -2 to 1e4 times the activation's scale.
+
+        From about -2.3 downwards, at loads of hundreds, several replica-symmetric saddle points
+        coexist; from -2 on there is one: the load increases with q_hat.
+        """
+        _validate.real("margin / activation.scale", self.kappa / scale, *RANGE)
+
+    def admits(self, other):
+        """Return whether all stabilities that another constraint allows are allowed."""
+        return isinstance(other, Margin) and other.kappa >= self.kappa
+
+    def grouped(self, c0, gap, variance, m, rule=RULE):
+        """Average over what groups of m replicas share of a field  [eq-1rsb-energetic]."""
+        return Grouped(*pattern_averages(c0, gap, variance, self.kappa, m, rule))
+
+    def limit(self, c, spread, variance):
+        """Return the same for infinitely many replicas  [eq-ld-infinite]."""
+        return Limit(*limit_averages(c, spread, variance, self.kappa, LIMIT_RULE))
+
+    def around(self, reference, fields, split, *, by_parts=False, forces_only=False):
+        """Average over the fields on a reference and on solutions counted around it."""
+        given = given_fields(self.kappa, reference, fields, split)
+        if forces_only:
+            return Averages(math.nan, *forces(*given), math.nan, math.nan)
+        return Averages(*averages(*given, by_parts))
+
+    @property
+    def front(self):
+        """Stability below which a pattern turns bad."""
+        return self.kappa
+
+    def lowest(self, left):
+        """Return the field below which the force no longer grows: NaN, as it always does."""
+        return math.nan
+
+    def table(self, split, force):
+        """Return a table of log-weight and force for kernels: empty, they know formulas."""
+        return NO_TABLE
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernels: groups of replicas
+# ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def most_tilted(given, ratio):
+    """Return the zero of ``t + ratio h(t) - given``, h the hazard: where ``m f`` tilts most.
+
+    The function is convex and increases: Newton's method comes down to its zero from `given`.
+    """
+    t = given
+    for _ in range(60):
+        step = (t - given + ratio * gaussian.hazard(t)) / (
+            1.0 + ratio * gaussian.hazard_derivative(t)
+        )
+        t -= step
+        if abs(step) < 1e-6:  # near enough for a middle
+            break
+    return t
+
+
+@njit(cache=True, nogil=True)
+def log_tail(u, hazard):
+    """Return ``ln H(u)``, given the hazard, by ``H = G / h`` where that loses no digits."""
+    if u < -5.0:
+        return gaussian.log_H(u)
+    return -0.5 * u * u - gaussian.LOG_SQRT_2PI - math.log(hazard)
+
+
+@njit(cache=True, nogil=True)
+def pattern_group(short, gap, variance, m, rule):
+    """Average over what a group shares of a pattern's field, weighted with ``H^m``.
+
+    The field falls short of the margin by ``short - sqrt(gap) y``. Returns ``<f'>`` and the
+    variance of f', in units of ``1 / sqrt(variance)`` and its square, ``ln <e^{m f}> / m`` and the
+    information. y is measured from the middle of its tilted Gaussian, `shift`, so that no
+    exponential overflows, and the force from that there.
+    """
+    width, soft = math.sqrt(gap), math.sqrt(variance)
+    pull = m / variance  # curvature of -m f, deep in the forbidden region
+    narrow = 1.0 / math.sqrt(1.0 + pull * gap)
+    features = np.empty((2, 2))
+    if m > 1.0:  # more than one force: the middle of the Gaussian is that of the true tilt
+        shift = width / soft * m * gaussian.hazard(most_tilted(short / soft, pull * gap))
+        u_middle = (short - width * shift) / soft
+    else:
+        shift = max(short, 0.0) * width * pull * narrow**2
+        u_middle = short * (narrow**2 if shift > 0.0 else 1.0) / soft
+    count = 0
+    if width > 0.3 * soft:
+        features[0] = short / width - shift, soft / width
+        count = 1
+    if narrow < 0.5:
+        features[count] = 0.0, narrow
+        count += 1
+    elif shift < 2.0:  # the tilt is slight, and no large numbers shall cancel
+        features[0, 0] += shift
+        shift, u_middle = 0.0, short / soft
+    y, weight = gaussian.fill_grid(features[:count], -REACH, REACH, rule)
+    middle = gaussian.hazard(u_middle)
+    log_middle = log_tail(u_middle, middle)
+    excess = first = second = tilted = moved = 0.0
+    for j in range(len(y)):
+        u = u_middle - width * y[j] / soft
+        hazard = gaussian.hazard(u)
+        exponent = m * (log_tail(u, hazard) - log_middle) - shift * y[j]
+        growth = math.expm1(exponent)
+        w = weight[j] * (1.0 + growth)
+        hazard -= middle
+        excess += weight[j] * growth
+        first += w * hazard
+        second += w * hazard * hazard
+        tilted += w * exponent
+        moved += w * y[j]
+    norm = 1.0 + excess
+    first /= norm
+    log_norm = math.log1p(excess) - 0.5 * shift * shift
+    information = (tilted + shift * moved) / norm - log_norm
+    return middle + first, second / norm - first * first, log_middle + log_norm / m, information
+
+
+@njit(cache=True, nogil=True)
+def pattern_averages(c0, gap, variance, kappa, m, rule):
+    """Return what a pattern contributes, as in `Grouped`; `gap` is c1 - c0, `variance` 1 - c1."""
+    root = math.sqrt(c0)
+    features = np.empty((1, 2))
+    count = 0
+    if root > 0.05:
+        features[0] = kappa / root, math.sqrt(variance + gap) / root
+        count = 1
+    x, outer = gaussian.fill_grid(features[:count], min(kappa, 0.0) - REACH, REACH, rule)
+    common = spread = term = information = 0.0
+    for i in range(len(x)):
+        group = pattern_group(kappa - root * x[i], gap, variance, m, rule)
+        common += outer[i] * group[0] ** 2
+        spread += outer[i] * group[1]
+        term += outer[i] * group[2]
+        information += outer[i] * group[3]
+    return common / variance, spread / variance, term, information
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernels: infinitely many replicas
+# ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def shortfall(given, ratio, start):
+    """Return the zero of ``t + ratio h(t) - given``, h the hazard; `start` is a guess.
+
+    Newton's method on ``ln [ratio h(t)] - ln(given - t)``, which increases, and is nearly straight
+    where `ratio` is large; on the difference itself where it is small. A step that leaves the
+    bracket of the signs seen so far is replaced by its middle.
+    """
+    high = given
+    # below -40 the hazard is zero to every digit
+    low = max(given - ratio * gaussian.hazard(given), min(-40.0, given))
+    t = start if low < start < high else 0.5 * (low + high)
+    for _ in range(200):
+        h = gaussian.hazard(t)
+        slope = gaussian.hazard_derivative(t)
+        excess = t + ratio * h - given
+        if excess > 0.0:
+            high = t
+        else:
+            low = t
+        left = given - t
+        if ratio * h > 1e-3 and left > 1e-300:
+            step = math.log(ratio * h / left) / (slope / h + 1.0 / left)
+        else:
+            step = excess / (1.0 + ratio * slope)
+        if abs(step) <= 3e-15 * (1.0 + abs(t)):
+            return t - step
+        t -= step
+        if not low < t < high:
+            t = 0.5 * (low + high)
+            if high - low <= 3e-15 * (1.0 + abs(t)):
+                return t
+    return t
+
+
+@njit(cache=True, nogil=True)
+def limit_averages(c, spread, variance, kappa, rule):
+    """Return what `Limit` holds.
+
+    With ``t = (kappa - w*) / sqrt(variance)``: ``t + ratio h(t)`` is the same of the common field,
+    ``ratio = de / variance``.
+    """
+    root, soft = math.sqrt(c), math.sqrt(variance)
+    ratio = spread / variance
+    features = np.empty((2, 2))
+    count = 0
+    if root > 0.05:
+        features[0] = kappa / root, soft / root
+        # where the maximum begins to move: ratio h'(t) = 1
+        bend = -math.sqrt(2.0 * math.log1p(ratio))
+        features[1] = (kappa - soft * bend) / root, soft / (root * (1.0 - bend))
+        count = 2
+    x, measure = gaussian.fill_grid(features[:count], min(kappa, 0.0) - FAR, FAR, rule)
+    term = force = stretch = 0.0
+    t = (kappa - root * x[0]) / soft / (1.0 + ratio)
+    for i in range(len(x)):
+        t = shortfall((kappa - root * x[i]) / soft, ratio, t)
+        hazard = gaussian.hazard(t)
+        slope = gaussian.hazard_derivative(t)
+        term += measure[i] * (gaussian.log_H(t) - 0.5 * ratio * hazard * hazard)
+        force += measure[i] * hazard * hazard
+        stretch += measure[i] * slope * (ratio * slope / (1.0 + ratio * slope))
+    return term, force / variance, stretch / variance

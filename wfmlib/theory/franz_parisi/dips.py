@@ -34,7 +34,7 @@ class Profile:
         self.case = Surroundings(device, alpha, reference, constraint, planted)
         self.term = self.case.axes[1]
         self.difference = math.nan  # of two margins; a loss has none
-        if isinstance(reference, Margin):
+        if reference.hard:
             self.difference = (reference.kappa - constraint.kappa) / self.term.scale
         self.states = {} if states is None else states  # of this profile, or of one like it
 

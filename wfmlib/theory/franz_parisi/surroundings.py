@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from wfmlib.models.constraints import Margin
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
@@ -56,12 +55,11 @@ class Surroundings:
         q_hat = 0.0 if alone else _typical(device, self.alpha, reference).q_hat
         self.reference = Reference(Stationary(q_hat, weights, term, reference), self.alpha)
         self.largest = weights.largest_log_hat
-        self.tolerance = TOLERANCE if self.reference.sharp else LOOSE
+        self.tolerance = TOLERANCE if reference.hard else LOOSE
         self.start = self._start()
-        solution = isinstance(reference, Margin)  # or a configuration that may make errors
         # whether the branch ends at a small distance, and there is nothing below
-        self.ends = not solution or reference.kappa == self.constraint.kappa
-        counts_itself = solution and weights.discrete and reference.kappa >= self.constraint.kappa
+        self.ends = not reference.hard or reference == self.constraint
+        counts_itself = reference.hard and weights.discrete and self.constraint.admits(reference)
         self.at_reference = 0.0 if counts_itself else -math.inf  # local entropy at distance 0
 
     def _start(self):
@@ -174,10 +172,10 @@ def _typical(device, alpha, reference):
         state = typical.solve(device, alpha, reference)
         empty = device.weights.discrete and state.entropy < -1e-9
     except NotConverged:
-        if not isinstance(reference, Margin):
+        if not reference.hard:
             raise
         empty = True
-    if empty and not isinstance(reference, Margin):
+    if empty and not reference.hard:
         raise ValueError(
             "reference must have a beta at which its entropy is not negative (see cross_entropy."
             f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {state.entropy:.6g}"

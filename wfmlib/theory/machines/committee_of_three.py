@@ -22,6 +22,7 @@ import math
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.log_concave import Grouped, Limit
 from wfmlib.numerics import gaussian
 from wfmlib.theory.machines import three_units
 from wfmlib.theory.machines.three_units import (
@@ -31,8 +32,6 @@ from wfmlib.theory.machines.three_units import (
     neighbour_grid,
     row_sums,
 )
-from wfmlib.theory.saddles.broken_symmetry import Grouped
-from wfmlib.theory.saddles.infinite_replicas import Limit
 
 NARROW = 1e-7  # groups with a smaller variance, over that of fields, times m: to first order
 MOST_NODES = 160  # of a common grid: beyond, groups are narrow and have nodes of their own
@@ -249,7 +248,7 @@ def limit_averages(q1, spread, order=5):
 
     Returns
     -------
-    infinite_replicas.Limit
+    log_concave.Limit
         By the maximum's envelope, with fields ``omega_l`` and forces ``s_l`` there: `term` changes
         in q1 as half of ``E sum_l s_l [v_l / sqrt(q1) + omega_l / (1 - q1)]``.
     """
@@ -283,7 +282,7 @@ def symmetric_averages(q, complement, order=8):
 
 
 def pattern_averages(q0, difference, complement, m, order=4, step=1.2):
-    """Return what a pattern contributes with m replicas, as in `broken_symmetry.Grouped`.
+    """Return what a pattern contributes with m replicas, as in `log_concave.Grouped`.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ import math
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.log_concave import Grouped
 from wfmlib.theory.machines.unit_moments import log_sum, moments, shared_grid
-from wfmlib.theory.saddles.broken_symmetry import Grouped
 
 LEAST = 1e-13  # shared fields of a smaller weight are left out
 ACCURACY = 0.8  # of the shared fields' grid: its step in units of the narrowest structure
@@ -35,7 +35,7 @@ SHORTEST = 0.125  # step
 
 
 def pattern_averages(q0, difference, complement, m, accuracy=ACCURACY):
-    """Return what a pattern contributes with m replicas, as in `broken_symmetry.Grouped`.
+    """Return what a pattern contributes with m replicas, as in `log_concave.Grouped`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def pattern_averages(q0, difference, complement, m, accuracy=ACCURACY):
 
     Returns
     -------
-    broken_symmetry.Grouped
+    log_concave.Grouped
         `information` is NaN.
     """
     root, width = math.sqrt(q0 / complement), math.sqrt(difference / complement)

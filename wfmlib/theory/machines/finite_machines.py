@@ -95,7 +95,7 @@ class SignCommittee(_Machine):
 
         Returns
         -------
-        broken_symmetry.Grouped
+        log_concave.Grouped
             Forces summed over the units. For an integer m from 2 to 50 `information` is NaN: it
             is not offered there.
 
@@ -133,7 +133,7 @@ class SignCommittee(_Machine):
 
         Returns
         -------
-        infinite_replicas.Limit
+        log_concave.Limit
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Parity(_Machine):
 
         Returns
         -------
-        broken_symmetry.Grouped
+        log_concave.Grouped
             Forces summed over the units. `information` is NaN, and so is `spread` for one
             replica: they are not offered. At ``q0 = 0`` `common` is exactly 0.
 
@@ -228,7 +228,7 @@ class Parity(_Machine):
 
         Returns
         -------
-        infinite_replicas.Limit
+        log_concave.Limit
 
         Raises
         ------

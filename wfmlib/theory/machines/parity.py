@@ -28,6 +28,7 @@ import math
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.log_concave import Grouped
 from wfmlib.numerics import gaussian
 from wfmlib.theory.machines.unit_moments import (
     NEGLIGIBLE,
@@ -36,7 +37,6 @@ from wfmlib.theory.machines.unit_moments import (
     shared_grid,
     unit_fields,
 )
-from wfmlib.theory.saddles.broken_symmetry import Grouped
 
 LEAST = 1e-13  # shared fields of a smaller weight are left out
 CANCELLED = 1e-7  # where alternating sums are smaller, logarithms are taken
@@ -46,7 +46,7 @@ SHORTEST = {2: 0.06, 3: 0.1, 4: 0.15, 5: 0.25, 6: 0.3}  # and the least step
 
 
 def pattern_averages(units, q0, difference, complement, m, most=None, accuracy=None):
-    """Return what a pattern contributes with m replicas, as in `broken_symmetry.Grouped`.
+    """Return what a pattern contributes with m replicas, as in `log_concave.Grouped`.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def pattern_averages(units, q0, difference, complement, m, most=None, accuracy=N
 
     Returns
     -------
-    broken_symmetry.Grouped
+    log_concave.Grouped
         `information` is NaN; so is `spread` for one replica. At ``q0 = 0`` `common` is exactly 0.
     """
     root, width = math.sqrt(q0 / complement), math.sqrt(difference / complement)

@@ -24,8 +24,8 @@ import math
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.log_concave import Limit
 from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.infinite_replicas import Limit
 
 REACH = 6.5  # how far shared fields are followed
 LEAST = 1e-11  # nodes of a smaller weight are left out
@@ -49,7 +49,7 @@ def limit_averages(units, q1, spread, order=6):
 
     Returns
     -------
-    infinite_replicas.Limit
+    log_concave.Limit
         By the maximum's envelope, as in `committee_of_three.limit_averages`.
     """
     complement = 1.0 - q1

@@ -19,9 +19,9 @@ import math
 
 import numpy as np
 
+from wfmlib.models.constraints.log_concave import Grouped
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory.machines import parity, parity_limit
-from wfmlib.theory.saddles.broken_symmetry import Grouped
 
 MOST_INTEGER = 50  # replicas for which powers are expanded
 # below how many replicas how many integers are taken
@@ -31,7 +31,7 @@ FAMILIES = ((10, 12, 16, 20, 25), (25, 29, 34, 41, 50))
 
 
 def pattern_averages(units, q0, difference, complement, m):
-    """Return what a pattern contributes with m replicas, as in `broken_symmetry.Grouped`.
+    """Return what a pattern contributes with m replicas, as in `log_concave.Grouped`.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def pattern_averages(units, q0, difference, complement, m):
 
     Returns
     -------
-    broken_symmetry.Grouped
+    log_concave.Grouped
         `information` is NaN.
 
     Raises

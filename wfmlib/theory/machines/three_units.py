@@ -53,7 +53,7 @@ def grid(q0, difference, complement, m, step=STEP):
 
 
 def averages(table, forces, node, cell, q0, difference, complement, m, order):
-    """Return what a pattern contributes, as in `broken_symmetry.Grouped`.
+    """Return what a pattern contributes, as in `log_concave.Grouped`.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Infinitely many real replicas at a fixed mutual overlap, all of one teacher's labels.
 
-As `infinite_replicas`, with one more overlap, S of a replica with the teacher. In the frame where
+As `log_concave` says, with one more overlap, S of a replica with the teacher. In the frame where
 the teacher's weights are all +1 its conjugate adds a constant field to every weight; a pattern's
 common field w0 is weighted with the probability that the teacher's answer is right,
 ``2 H(-S w0 / sqrt(q1 (q1 - S^2)))``  [eq-taught-replicas].
@@ -17,10 +17,12 @@ import numpy as np
 import scipy
 from numba import njit
 
+from wfmlib.models.constraints.margin import FAR as LIMIT
+from wfmlib.models.constraints.margin import LIMIT_RULE as RULE
+from wfmlib.models.constraints.margin import shortfall
 from wfmlib.models.weights.spin import magnetisation
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root
-from wfmlib.theory.saddles.infinite_replicas import LIMIT, RULE, shortfall
 
 TOLERANCE = 1e-9  # of both equations, relative
 STRONGEST = 1e5  # d0_hat
@@ -108,12 +110,12 @@ def _weight(width, pull, s_hat, rule):
 
 @njit(cache=True, nogil=True)
 def _pattern(overlap, teacher, spread, variance, rule):
-    """Return the averages that `infinite_replicas.Limit` has, and the teacher's force."""
+    """Return the averages that `log_concave.Limit` has, and the teacher's force."""
     root, soft = math.sqrt(overlap), math.sqrt(variance)
     ratio, doubt = spread / variance, math.sqrt(1.0 - teacher * teacher / overlap)
     features = np.empty((3, 2))
     features[0] = 0.0, soft / root
-    bend = -math.sqrt(2.0 * math.log1p(ratio))  # as in `infinite_replicas`
+    bend = -math.sqrt(2.0 * math.log1p(ratio))  # as in `margin.limit_averages`
     features[1] = -soft * bend / root, soft / (root * (1.0 - bend))
     features[2] = 0.0, doubt * root / max(teacher, 1e-3)
     x, measure = gaussian.fill_grid(features, -LIMIT, LIMIT, rule)

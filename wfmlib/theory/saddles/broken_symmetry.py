@@ -21,38 +21,6 @@ so that the point where groups dissolve into replica symmetry is as smooth as an
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
-from numba import njit
-
-from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.many_replicas import most_tilted
-
-LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
-RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
-
-
-class Grouped(NamedTuple):
-    """What a pattern contributes at one step of symmetry breaking.
-
-    Attributes
-    ----------
-    common : float
-        ``E <f'>^2``.
-    spread : float
-        ``E [<f'^2> - <f'>^2]``, between the members of a group.
-    term : float
-        ``(1/m) E ln < e^{m f} >``.
-    information : float
-        ``E [m <f> - ln < e^{m f} >]`` with the first average tilted and the second not: how much
-        the weight of the groups changes the measure, a relative entropy. Not negative.
-    """
-
-    common: float
-    spread: float
-    term: float
-    information: float
 
 
 class Broken:
@@ -73,7 +41,7 @@ class Broken:
     Attributes
     ----------
     overlaps : BrokenEntropic
-    pattern : Grouped
+    pattern : log_concave.Grouped
     load_between, load_within : float
         The loads at which the saddle-point equations hold for q0, and for the difference between
         q1 and q0. This is a saddle point where the two are equal.
@@ -85,17 +53,16 @@ class Broken:
         q0, complement, difference = self.overlaps[:3]
         between = activation.effective(q0, complement + difference)
         within = activation.effective(1.0 - complement, complement)
-        kappa = constraint.rescaled(activation.scale).kappa
+        constraint = constraint.rescaled(activation.scale)
         if not activation.one_field:
+            kappa = constraint.kappa
             self.pattern = activation.pattern_averages(q0, difference, complement, kappa, m)
         else:
             # a difference of two numbers that are both below 1/2 loses least
             gap = between.complement - within.complement
             if between.c < 0.5:
                 gap = within.c - between.c
-            self.pattern = Grouped(
-                *_pattern_averages(between.c, gap, within.complement, kappa, m, RULE)
-            )
+            self.pattern = constraint.grouped(between.c, gap, within.complement, m)
         common, spread = self.pattern[:2]
         force = between.slope * common  # none at q0 = 0 for parity machines
         self.load_between = q0_hat / force if force > 0.0 else math.inf
@@ -110,88 +77,3 @@ class Broken:
     def complexity(self, alpha):
         """``-m^2 d phi / dm``: logarithm of the number of groups, per weight."""
         return self.overlaps.complexity - alpha * self.pattern.information
-
-
-# ------------------------------------------------------------------------------------------------
-# Kernels
-# ------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def log_tail(u, hazard):
-    """Return ``ln H(u)``, given the hazard, by ``H = G / h`` where that loses no digits."""
-    if u < -5.0:
-        return gaussian.log_H(u)
-    return -0.5 * u * u - gaussian.LOG_SQRT_2PI - math.log(hazard)
-
-
-@njit(cache=True, nogil=True)
-def pattern_group(short, gap, variance, m, rule):
-    """Average over what a group shares of a pattern's field, weighted with ``H^m``.
-
-    The field falls short of the margin by ``short - sqrt(gap) y``. Returns ``<f'>`` and the
-    variance of f', in units of ``1 / sqrt(variance)`` and its square, ``ln <e^{m f}> / m`` and the
-    information. y is measured from the middle of its tilted Gaussian, `shift`, so that no
-    exponential overflows, and the force from that there.
-    """
-    width, soft = math.sqrt(gap), math.sqrt(variance)
-    pull = m / variance  # curvature of -m f, deep in the forbidden region
-    narrow = 1.0 / math.sqrt(1.0 + pull * gap)
-    features = np.empty((2, 2))
-    if m > 1.0:  # more than one force: the middle of the Gaussian is that of the true tilt
-        shift = width / soft * m * gaussian.hazard(most_tilted(short / soft, pull * gap))
-        u_middle = (short - width * shift) / soft
-    else:
-        shift = max(short, 0.0) * width * pull * narrow**2
-        u_middle = short * (narrow**2 if shift > 0.0 else 1.0) / soft
-    count = 0
-    if width > 0.3 * soft:
-        features[0] = short / width - shift, soft / width
-        count = 1
-    if narrow < 0.5:
-        features[count] = 0.0, narrow
-        count += 1
-    elif shift < 2.0:  # the tilt is slight, and no large numbers shall cancel
-        features[0, 0] += shift
-        shift, u_middle = 0.0, short / soft
-    y, weight = gaussian.fill_grid(features[:count], -LIMIT, LIMIT, rule)
-    middle = gaussian.hazard(u_middle)
-    log_middle = log_tail(u_middle, middle)
-    excess = first = second = tilted = moved = 0.0
-    for j in range(len(y)):
-        u = u_middle - width * y[j] / soft
-        hazard = gaussian.hazard(u)
-        exponent = m * (log_tail(u, hazard) - log_middle) - shift * y[j]
-        growth = math.expm1(exponent)
-        w = weight[j] * (1.0 + growth)
-        hazard -= middle
-        excess += weight[j] * growth
-        first += w * hazard
-        second += w * hazard * hazard
-        tilted += w * exponent
-        moved += w * y[j]
-    norm = 1.0 + excess
-    first /= norm
-    log_norm = math.log1p(excess) - 0.5 * shift * shift
-    information = (tilted + shift * moved) / norm - log_norm
-    return middle + first, second / norm - first * first, log_middle + log_norm / m, information
-
-
-@njit(cache=True, nogil=True)
-def _pattern_averages(c0, gap, variance, kappa, m, rule):
-    """Return what a pattern contributes, as in `Grouped`; `gap` is c1 - c0, `variance` 1 - c1."""
-    root = math.sqrt(c0)
-    features = np.empty((1, 2))
-    count = 0
-    if root > 0.05:
-        features[0] = kappa / root, math.sqrt(variance + gap) / root
-        count = 1
-    x, outer = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, LIMIT, rule)
-    common = spread = term = information = 0.0
-    for i in range(len(x)):
-        group = pattern_group(kappa - root * x[i], gap, variance, m, rule)
-        common += outer[i] * group[0] ** 2
-        spread += outer[i] * group[1]
-        term += outer[i] * group[2]
-        information += outer[i] * group[3]
-    return common / variance, spread / variance, term, information

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.margin import log_tail, pattern_group
 from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.broken_symmetry import log_tail, pattern_group
 from wfmlib.theory.saddles.constrained import FREE, LIMIT, Constrained
 
 RULE = gaussian.legendre_rule(10)  # relative errors of all averages below 1e-11
@@ -68,7 +68,7 @@ class Groups(Constrained):
         self.distance, self.correlation, self.m, self.rule = distance, correlation, m, rule
         self.p_hat = p0_hat if p0_hat > FREE else 0.0
         self.reference = reference
-        self.kappa = constraint.kappa / activation.scale
+        self.constraint = constraint.rescaled(activation.scale)
         given = distance, self.p_hat, correlation, split, m, reference
         self.overlaps = weights.constrained_broken(*given, rule, delta)
         self.p, self.complement = self.overlaps.p0, self.overlaps.outer
@@ -94,13 +94,13 @@ class Groups(Constrained):
             *_pattern_averages(
                 math.sqrt(reference.c),
                 reference.variance,
-                reference.kappa,
+                reference.constraint.kappa,
                 self.slope,
                 self.width,
                 self.counted.complement,
                 self.gap,
                 self.within.complement,
-                self.kappa,
+                self.constraint.kappa,
                 self.lean,
                 self.left,
                 self.m,

@@ -26,8 +26,7 @@ import scipy
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, increasing_root
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
-from wfmlib.theory.saddles import infinite_replicas
-from wfmlib.theory.saddles.broken_symmetry import Broken, _pattern_averages
+from wfmlib.theory.saddles.broken_symmetry import Broken
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
@@ -134,12 +133,12 @@ class Infinite:
         q1_hat, self._d0_hat, spread, self._entropic = weights.limit(overlap, place)
         self.q0, self.spread = overlap, spread
         effective = activation.effective(overlap, complement)
-        kappa = constraint.rescaled(activation.scale).kappa
+        constraint = constraint.rescaled(activation.scale)
         if not activation.one_field:
-            pattern = activation.limit_averages(overlap, spread, kappa, coarse)
+            pattern = activation.limit_averages(overlap, spread, constraint.kappa, coarse)
         else:
             c, variance, slope, _ = effective
-            pattern = infinite_replicas.pattern(c, slope * spread, variance, kappa)
+            pattern = constraint.limit(c, slope * spread, variance)
         self.term = pattern.term
         self._stretch = effective.slope * pattern.spread
         self._stretch += effective.curvature * spread * pattern.force
@@ -337,8 +336,8 @@ def _coarse_excess(unknowns, overlap, alpha, replicas, axes):
     gap = between.complement - within.complement
     if not gap > 0.0:
         return np.full(2, math.nan)
-    kappa = constraint.rescaled(activation.scale).kappa
-    force = _pattern_averages(between.c, gap, within.complement, kappa, replicas, COARSE)[0]
+    constraint = constraint.rescaled(activation.scale)
+    force = constraint.grouped(between.c, gap, within.complement, replicas, COARSE).common
     return np.log([(1.0 - overlap) / complement, q0_hat / (between.slope * force) / alpha])
 
 

@@ -66,19 +66,12 @@ class Stationary:
 
     @cached_property
     def _pattern(self):
-        """What a pattern does to the solutions, at each node, by the constraint's name for it.
-
-        A Gibbs measure has all of them from one quadrature; a margin has a formula for each.
-        """
-        given = self._fields[0], self.overlap.complement
-        if hasattr(self.constraint, "gibbs"):
-            rows = self.constraint.gibbs(*given)
-            return lambda name: getattr(rows, name)
-        return lambda name: getattr(self.constraint, name)(*given)
+        """What a pattern does to the solutions at each node, as `log_concave.Response`."""
+        return self.constraint.at(self._fields[0], self.overlap.complement)
 
     @cached_property
     def _slope(self):
-        return self._pattern("slope")
+        return self._pattern.slope
 
     @cached_property
     def force(self):
@@ -90,7 +83,7 @@ class Stationary:
     def energetic(self):
         """``E f``: what a pattern costs in entropy, not above zero  [eq-rs-energetic]."""
         _, weight = self._fields
-        return weight @ self._pattern("log_weight")
+        return weight @ self._pattern.log_weight
 
     @property
     def entropy(self):
@@ -105,7 +98,7 @@ class Stationary:
         weight's variance, ``E sech^4(sqrt(q_hat) x)``, for ``(1 - q)^2`` if weights are binary.
         """
         _, weight = self._fields
-        stiffness = weight @ self._pattern("curvature") ** 2
+        stiffness = weight @ self._pattern.curvature**2
         slope, curvature = self.overlap.slope, self.overlap.curvature
         response = slope**2 * stiffness + curvature * self.force
         return self.alpha * self.entropic.fluctuation * response
@@ -117,7 +110,7 @@ class Stationary:
         For a Gibbs measure  [eq-ce-energy], [eq-ce-error-rate].
         """
         _, weight = self._fields
-        return weight @ self._pattern("loss"), weight @ self._pattern("errors")
+        return weight @ self._pattern.loss, weight @ self._pattern.errors
 
     @property
     def mean_force(self):

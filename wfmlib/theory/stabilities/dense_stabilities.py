@@ -2,7 +2,7 @@
 
 As for typical solutions a pattern's field in one replica is normal about the part w that others
 share, cut off at the margin; only w has another distribution. With y replicas its part within the
-group weighs ``H^y``, and for infinitely many it is the field w* of `infinite_replicas`
+group weighs ``H^y``, and for infinitely many it is the field w* of `log_concave`
 [eq-dense-stability]:
 
     density = E < G(b + step) / H(b) > / sqrt(1 - c1),   b = (kappa - w) / sqrt(1 - c1).
@@ -15,9 +15,8 @@ import math
 import numpy as np
 from numba import njit
 
+from wfmlib.models.constraints.margin import most_tilted, shortfall
 from wfmlib.numerics import gaussian
-from wfmlib.theory.saddles.infinite_replicas import shortfall
-from wfmlib.theory.saddles.many_replicas import most_tilted
 
 LIMIT = 9.0
 FAR = 60.0  # standard deviations beyond the margin: the density underflows there

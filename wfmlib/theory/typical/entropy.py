@@ -205,7 +205,7 @@ def solve(device, alpha, constraint=Margin(0.0)):
     axes = checked(device, constraint, CONSTRAINTS, finite=True)
     alpha = checked_load(alpha)
     at, report = _saddle_point(device, alpha, axes)
-    if isinstance(constraint, CrossEntropy):
+    if not constraint.hard:
         return thermal_point(device, alpha, axes, at.q_hat, report)
     order = _order_parameters(at, device.weights)
     return SaddlePoint(device, alpha, constraint, **order, report=report)
@@ -263,7 +263,7 @@ def _order_parameters(at, weights):
 
 
 def _no_saddle_point(device, alpha, axes, failure):
-    if not isinstance(axes[2], Margin):
+    if not axes[2].hard:
         message = (
             f"no saddle point was found for {axes[2]} at alpha = {alpha:.6g}: at so large a beta "
             "q may be too close to 1 to be resolved"

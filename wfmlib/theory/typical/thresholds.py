@@ -11,9 +11,10 @@ import math
 import scipy
 
 from wfmlib.models.constraints import Margin
+from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
-from wfmlib.theory.axes import LEAST_LOAD, MARGINS, checked, checked_load, each, each_constraint
+from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load, each, each_constraint
 from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.typical import one_step
 

@@ -1,0 +1,371 @@
+"""What every constraint offers: averages over the fields of a pattern, from f and derivatives.
+
+A constraint's weight is a log-concave function of the field, and so is its average over a normal
+density: f is concave, its mean force f' falls with the field, and what pushes a field has one
+equilibrium. That is all that is used here. A new constraint is a class with `at` and `features`;
+it may replace what is below by kernels of its own.
+
+Groups of m replicas: what they share of a field on top of what all share, y, weighs ``e^{m f}``.
+
+Infinitely many real replicas: the overlap q0 between groups tends to their own overlap q1 as the
+number y of replicas grows, and ``d0 = y (q1 - q0)``, the spread, stays in the equations. What a
+group shares on top of the common field w0 is of order ``1 / sqrt(y)`` and weighs ``y f``: its
+average becomes a maximum  [eq-ld-infinite]. With ``de = c'(q1) d0``,
+
+    term = E max_u {-u^2 / 2 + f(w0 + sqrt(de) u)},   w* = w0 + de f'(w*) at the maximum,
+
+and every derivative follows from the fields w*: ``d term / d de = E f'(w*)^2 / 2``.
+
+A finite machine (`finite_machines`) has averages of its own. As an activation it offers
+
+    pattern_averages(q0, difference, complement, kappa, m) -> Grouped
+    limit_averages(q1, spread, kappa) -> Limit
+
+at the overlap q0 of the weights, the difference q1 - q0, the complement 1 - q1 and m replicas; or
+at q1 and ``spread = d0``. Both are per pattern, with responses summed over units; the effective
+overlap of such an activation is q itself and its scale 1.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from wfmlib.numerics import gaussian
+
+__all__ = ["Averages", "Grouped", "Limit", "LogConcave", "Response", "Split"]
+
+REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
+RULE = gaussian.legendre_rule(16)
+
+
+class Response(NamedTuple):
+    """What a pattern does at shared fields omega, each of omega's shape.
+
+    Attributes
+    ----------
+    log_weight, slope, curvature : ndarray
+        f, the mean force f', and f''.
+    edge : ndarray
+        How f changes as the constraint is loosened; NaN where it has no edge.
+    """
+
+    log_weight: np.ndarray
+    slope: np.ndarray
+    curvature: np.ndarray
+    edge: np.ndarray
+
+
+class Pointwise:
+    """The same, each computed when it is asked for: for a constraint with a formula for each."""
+
+    def __init__(self, constraint, omega, variance):
+        self._constraint, self._given = constraint, (omega, variance)
+
+    @cached_property
+    def log_weight(self):
+        """The logarithm f of the average weight."""
+        return self._constraint.log_weight(*self._given)
+
+    @cached_property
+    def slope(self):
+        """The mean force f'."""
+        return self._constraint.slope(*self._given)
+
+    @cached_property
+    def curvature(self):
+        """The second derivative of f."""
+        return self._constraint.curvature(*self._given)
+
+    @property
+    def edge(self):
+        """How f changes as the margin is lowered: as with a field that is lifted."""
+        return self.slope
+
+
+class Grouped(NamedTuple):
+    """What a pattern contributes at one step of symmetry breaking.
+
+    Attributes
+    ----------
+    common : float
+        ``E <f'>^2``.
+    spread : float
+        ``E [<f'^2> - <f'>^2]``, between the members of a group.
+    term : float
+        ``(1/m) E ln < e^{m f} >``.
+    information : float
+        ``E [m <f> - ln < e^{m f} >]`` with the first average tilted and the second not: how much
+        the weight of the groups changes the measure, a relative entropy. Not negative.
+    """
+
+    common: float
+    spread: float
+    term: float
+    information: float
+
+
+class Limit(NamedTuple):
+    """What a pattern contributes with infinitely many replicas, at fixed q1 and d0.
+
+    The fields of a finite machine: w*_l of unit l, ``f' = d ln Sigma / d w_l``, sums over l.
+
+    Attributes
+    ----------
+    term : float
+        ``E max_u {-u^2 / 2 + f}``, not above zero  [eq-ld-infinite].
+    force : float
+        ``E f'(w*)^2 = E u*^2 / de``, twice the derivative of `term` in de.
+    spread : float
+        Limit of ``y E [<f'^2> - <f'>^2]``, y times `Grouped.spread`:
+        ``E de f''^2 / (1 - de f'')`` for one field. It is ``force + 2 d term / d c`` at fixed de,
+        and so, for a finite machine, ``force + 2 d term / d q1`` at fixed d0.
+    """
+
+    term: float
+    force: float
+    spread: float
+
+
+class Averages(NamedTuple):
+    """Averages over the fields that one pattern exerts on the reference and on the counted ones.
+
+    Attributes
+    ----------
+    log_weight : float
+        ``E f``: what a pattern costs  [eq-fp-energetic].
+    force : float
+        ``E f'^2``.
+    common : float
+        ``E r f'`` with the force r on another reference.
+    pull : float
+        ``E r f'`` with the force on the reference itself.
+    stiffness : float
+        ``E f''^2``.
+    """
+
+    log_weight: float
+    force: float
+    common: float
+    pull: float
+    stiffness: float
+
+
+class Split(NamedTuple):
+    """How the fields of one pattern are split, on a reference and on counted solutions.
+
+    Given x and y, what counted solutions share of their field is ``slope x + width y``, and `own`
+    is the variance of the rest; the reference's field has the mean ``sqrt(c) x + lean y`` and the
+    variance `left`, and `variance` given x alone.
+    """
+
+    c: float
+    variance: float
+    slope: float
+    width: float
+    own: float
+    lean: float
+    left: float
+
+
+class LogConcave:
+    """A constraint whose weight is a log-concave function of a pattern's field.
+
+    Fields are in units of the activation's scale, see `rescaled`. A member has `kappa` if it has
+    an edge.
+    """
+
+    hard = True  #: whether a pattern is right or wrong: what is counted are solutions
+    even = False  #: whether the weight has no sign: typical solutions are orthogonal
+    tilt = 0.0  #: how far below zero a hard-won pattern pulls omega: averages reach as far
+    order = gaussian.ORDER  #: nodes in a panel, for averages over omega
+
+    def at(self, omega, variance):
+        """Return what a pattern does at shared fields: attributes as of `Response`."""
+        return Pointwise(self, omega, variance)
+
+    def within_range(self, scale):
+        """Raise ValueError if the constraint is not solved for an activation of that scale."""
+
+    def grouped(self, c0, gap, variance, m, rule=RULE):
+        """Average over what groups of m replicas share of a field  [eq-1rsb-energetic].
+
+        Parameters
+        ----------
+        c0, gap, variance : float
+            Variances of what all groups share, of what a group shares on top, of the rest.
+        m : float
+            Positive.
+        rule : ndarray
+            From `gaussian.legendre_rule`, for every panel.
+
+        Returns
+        -------
+        Grouped
+        """
+        root, width = math.sqrt(c0), math.sqrt(gap)
+        given = [(centre, math.hypot(w, width)) for centre, w in self.features(variance)]
+        x, outer = self._shared(root, given, rule)
+        middle = self.pushed(root * x, m * gap, variance)
+        here = self.at(middle, variance)
+        place = width * m * here.slope  # of y, where the group's weight is largest
+        narrow = 1.0 / np.sqrt(1.0 - m * gap * here.curvature)
+        nodes, weights = [], []
+        bends = self._bends(variance, m)
+        for i in range(len(x)):
+            features = [(0.0, narrow[i])]
+            features += [((c - middle[i]) / width, w / width) for c, w in bends]
+            one, weight = gaussian.fill_grid(np.array(features), -REACH, REACH, rule)
+            nodes.append(one)
+            weights.append(weight)
+        sizes = [len(one) for one in nodes]
+        starts = np.cumsum([0, *sizes[:-1]])
+        t, weight = np.concatenate(nodes), np.concatenate(weights)
+        inside = self.at(np.repeat(middle, sizes) + width * t, variance)
+        # y^2 / 2 = place^2 / 2 + place t + t^2 / 2; the weight's logarithm is largest at t = 0
+        exponent = m * (inside.log_weight - np.repeat(here.log_weight, sizes))
+        exponent -= np.repeat(place, sizes) * t
+        response = inside.slope - np.repeat(here.slope, sizes)
+        excess = weight * np.expm1(exponent)
+        tilted = weight + excess
+        excess, first, second, moved = (
+            np.add.reduceat(one, starts)
+            for one in (
+                excess,
+                tilted * response,
+                tilted * response**2,
+                tilted * (exponent + np.repeat(place, sizes) * t),
+            )
+        )
+        norm = 1.0 + excess
+        first, second = first / norm, second / norm
+        log_norm = np.log1p(excess) - 0.5 * place**2
+        return Grouped(
+            common=float(outer @ (here.slope + first) ** 2),
+            spread=float(outer @ (second - first**2)),
+            term=float(outer @ (here.log_weight + log_norm / m)),
+            information=float(outer @ (moved / norm - log_norm)),
+        )
+
+    def limit(self, c, spread, variance):
+        """Return the same for infinitely many replicas  [eq-ld-infinite].
+
+        Parameters
+        ----------
+        c, variance : float
+            Variance of what all share of a field, and of the rest.
+        spread : float
+            ``c'(q1) d0``, positive.
+
+        Returns
+        -------
+        Limit
+        """
+        root = math.sqrt(c)
+        x, measure = self._shared(root, self._bends(variance, spread / variance), RULE)
+        at = self.at(self.pushed(root * x, spread, variance), variance)
+        give = -at.curvature
+        return Limit(
+            term=float(measure @ (at.log_weight - 0.5 * spread * at.slope**2)),
+            force=float(measure @ at.slope**2),
+            spread=float(measure @ (give * (spread * give / (1.0 + spread * give)))),
+        )
+
+    def around(self, reference, fields, split, *, by_parts=False, forces_only=False):
+        """Average over the fields on a reference and on solutions counted around it.
+
+        Parameters
+        ----------
+        reference : LogConcave
+            What the reference is drawn from.
+        fields : tuple of ndarray
+            Nodes x for what references share of a field, their weights, the force of the pattern
+            on another reference there, and the logarithm of its weight.
+        split : Split
+        by_parts : bool, optional
+            Whether the reference's force is integrated by parts, as it is too steep otherwise.
+        forces_only : bool, optional
+            Whether `force` and `common` are all that is needed.
+
+        Returns
+        -------
+        Averages
+        """
+        root = math.sqrt(split.c)
+        sums = np.zeros(5)
+        for x, outer, other, log_weight in zip(*fields, strict=True):
+            mean = split.lean * other  # of y: about there its log-concave density lies
+            features = []
+            if split.width > 1e-8:
+                bends = self.features(split.own)
+                features += [
+                    ((c - split.slope * x) / split.width, w / split.width) for c, w in bends
+                ]
+            if abs(split.lean) > 1e-8:
+                bends = reference.features(split.left)
+                features += [((c - root * x) / split.lean, w / abs(split.lean)) for c, w in bends]
+            features = np.array(features).reshape(-1, 2) - [mean, 0.0]
+            y, weight = gaussian.fill_grid(features, -REACH, REACH, RULE)
+            shift, y = y, y + mean
+            field = root * x + split.lean * y
+            given = reference.at(field, split.left)
+            weight = weight * np.exp(-mean * (shift + 0.5 * mean) + given.log_weight - log_weight)
+            counted = self.at(split.slope * x + split.width * y, split.own)
+            if by_parts:
+                pull = (y * counted.slope - split.width * counted.curvature) / split.lean
+            else:
+                pull = given.slope * counted.slope
+            sums += outer * np.array(
+                [
+                    weight @ counted.log_weight,
+                    weight @ counted.slope**2,
+                    other * (weight @ counted.slope),
+                    weight @ pull,
+                    weight @ counted.curvature**2,
+                ]
+            )
+        return Averages(*sums.tolist())
+
+    def pushed(self, omega, spread, variance):
+        """Return where fields come to rest that a pattern pushes: ``w = omega + spread f'(w)``.
+
+        By Newton's steps in a bracket: the push falls with the field, so that w lies between
+        omega and ``omega + spread f'(omega)``.
+        """
+        omega = np.asarray(omega, dtype=float)
+        far = omega + spread * self.at(omega, variance).slope
+        low, high = np.minimum(omega, far), np.maximum(omega, far)
+        w = 0.5 * (low + high)
+        for _ in range(200):
+            at = self.at(w, variance)
+            excess = w - omega - spread * at.slope
+            low, high = np.where(excess > 0.0, low, w), np.where(excess > 0.0, w, high)
+            step = excess / (1.0 - spread * at.curvature)
+            after = w - step
+            after = np.where((after >= low) & (after <= high), after, 0.5 * (low + high))
+            if np.all(np.abs(after - w) <= 1e-14 * (1.0 + np.abs(w))):
+                return after
+            w = after
+        return w
+
+    def _bends(self, variance, strength):
+        """Return where f bends, and where a pull of that strength begins to be felt."""
+        begin = math.sqrt(2.0 * math.log1p(strength))
+        bends = []
+        for centre, width in self.features(variance):
+            inner = centre + math.copysign(width * begin, -centre if self.even else 1.0)
+            bends += [(centre, width), (inner, width / (1.0 + begin))]
+        return bends
+
+    def _shared(self, root, features, rule):
+        """Return nodes and weights for the field that all share, of width `root`."""
+        if root == 0.0:
+            return np.zeros(1), np.ones(1)
+        table = np.array(features) / root if root > 0.05 else np.empty((0, 2))
+        if self.even:  # twice the half line
+            x, weight = gaussian.fill_grid(table, 0.0, REACH, rule)
+            return x, 2.0 * weight
+        return gaussian.fill_grid(table, self.tilt - REACH, REACH, rule)
