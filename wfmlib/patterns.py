@@ -18,6 +18,10 @@ from wfmlib.numerics import _validate
 __all__ = ["random", "teacher_student"]
 
 
+def __dir__():
+    return __all__
+
+
 def random(P, N, *, rng=None):
     """Draw P patterns and their labels, every entry -1 or +1 with probability 1/2.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from jupyter_client.kernelspec import get_kernel_spec
 from packaging.version import Version
 
 import wfmlib
-from tools import notebooks
+from tools import api_reference, notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "wfmlib").rglob("*.py"))
@@ -195,3 +196,10 @@ def test_saving_in_jupyterlab_changes_nothing(chapter):
 def test_no_line_vanishes(page):
     """MyST takes a line that begins with a per cent sign for a comment."""
     assert not re.search(r"^\s*%", page.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", api_reference.modules())
+def test_a_public_module_lists_its_public_names(name):
+    """Tab completion shows what is meant to be used, and nothing that a file imports."""
+    module = importlib.import_module(name)
+    assert {one for one in dir(module) if not one.startswith("__")} == set(module.__all__)

@@ -56,6 +56,11 @@ __all__ = [
     "to_markdown",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 #: Verdict: our value lies within the tolerance.
 HOLDS = "holds"
 #: Verdict: it does not, and the ledger says why.

@@ -18,6 +18,11 @@ from wfmlib.book.commands._table import WIDTH
 
 __all__ = ["WIDTH", "main"]
 
+
+def __dir__():
+    return __all__
+
+
 COMMANDS = (claims, listing, run, verify, show, data)
 
 

@@ -28,3 +28,7 @@ __all__ = [
     "mnist",
     "shuffle_pixels",
 ]
+
+
+def __dir__():
+    return __all__

@@ -23,3 +23,7 @@ __all__ = [
     "smallest_beta",
     "smoothed_loss",
 ]
+
+
+def __dir__():
+    return __all__

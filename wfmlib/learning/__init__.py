@@ -59,3 +59,7 @@ __all__ = [
     "state_evolution",
     "surrounding_counts",
 ]
+
+
+def __dir__():
+    return __all__

@@ -23,3 +23,7 @@ __all__ = [
     "Spherical",
     "TreeCommittee",
 ]
+
+
+def __dir__():
+    return __all__

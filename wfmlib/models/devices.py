@@ -100,6 +100,11 @@ class Device:
             units = _validate.integer("units", units, 1)
         object.__setattr__(self, "units", units)
         if activation is not None:
+            if isinstance(activation, WEIGHTS):
+                raise TypeError(
+                    "activation must be Sign() or the like; name the weights: "
+                    f"weights={activation!r}"
+                )
             _validate.member("activation", activation, ACTIVATIONS)
 
 

@@ -15,3 +15,7 @@ __all__ = [
     "ReluCommittee",
     "TreeCommittee",
 ]
+
+
+def __dir__():
+    return __all__

@@ -137,6 +137,8 @@ def member(name, value, kinds):
     if not isinstance(value, kinds):
         allowed = " or ".join(f"{kind.__name__}(...)" for kind in kinds)
         hint = "; call the class" if isinstance(value, type) else ""
+        if isinstance(value, Real) and not isinstance(value, bool):
+            hint = f"; write {kinds[0].__name__}({value})"
         raise TypeError(f"{name} must be {allowed}, got {value!r}{hint}")
     return value
 

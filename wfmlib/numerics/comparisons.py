@@ -15,6 +15,10 @@ from wfmlib.numerics import _validate
 __all__ = ["Paired", "holm", "paired", "share_interval"]
 
 
+def __dir__():
+    return __all__
+
+
 @dataclass(frozen=True)
 class Paired:
     """How two rows of paired values differ.

@@ -28,6 +28,11 @@ __all__ = [
     "fixed_point",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 PATIENCE = 2.0  # seconds without a bar
 ACCURACY = 1e-6  # of a function at its zero: at a jump or a pole its sign changes too
 EXCESS = 1e-8  # by which rounding may lift an entropy above its bound

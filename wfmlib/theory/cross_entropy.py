@@ -37,6 +37,11 @@ __all__ = [
     "zero_temperature",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 LARGEST = 1e300  # beta
 ACCURACY = 1e-8  # of the logarithm of the load
 LOG_BETA = (-2.0, math.log(LARGEST))  # where the lines are looked for

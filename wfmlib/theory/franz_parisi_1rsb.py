@@ -37,6 +37,11 @@ from wfmlib.theory.saddles.groups import RULE, Groups
 
 __all__ = ["BrokenPoint", "Survey", "search", "solve"]
 
+
+def __dir__():
+    return __all__
+
+
 COARSE = gaussian.legendre_rule(6)  # below 1e-6: to look around
 TOLERANCE = 1e-9  # of the equations, in the relative change of each unknown
 

@@ -39,6 +39,11 @@ __all__ = [
     "solve",
 ]
 
+
+def __dir__():
+    return __all__
+
+
 LAST = 4.0  # logarithm of q_hat: there 1 - q is 1e-12
 LEAST_LOAD = 0.05  # of which the largest margin is looked for, below
 TEACHERS = (-2.0, 12.0)  # margins of teachers, in units of the activation's scale

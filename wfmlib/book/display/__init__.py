@@ -21,3 +21,7 @@ __all__ = [
     "slider",
     "stops_of",
 ]
+
+
+def __dir__():
+    return __all__

@@ -76,6 +76,10 @@ __all__ = [
 ]
 
 
+def __dir__():
+    return __all__
+
+
 def find(name, folder=None, *, scale="paper", download=True):
     """Return where the archive of an experiment is.
 

@@ -14,7 +14,7 @@ from wfmlib.learning.messages.belief_propagation import (
     prepare,
     rounded,
 )
-from wfmlib.learning.messages.protocols import atanh_steps, exponential
+from wfmlib.learning.messages.protocols import named
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.numerics import _validate
 
@@ -53,7 +53,7 @@ def focusing_bp(
     sigma,
     *,
     replicas=10,
-    protocol=None,
+    protocol="papers",
     form="exact",
     output="exact",
     damping=0.5,
@@ -82,10 +82,11 @@ def focusing_bp(
         As for `belief_propagation`.
     replicas : float, optional
         Their number y, at least 1; a protocol with two columns brings its own.
-    protocol : array_like, optional
-        Couplings, one for each step, or pairs of coupling and replicas: see
-        `wfmlib.learning.messages.protocols`. By default the papers': `exponential` (0.5 to 30)
-        on the sphere, `atanh_steps` (capped at 10) for binary weights, 30 steps each.
+    protocol : {"papers", "solve"} or array_like, optional
+        Couplings, one for each step, or pairs of coupling and replicas. By name the papers':
+        `exponential` (0.5 to 30) on the sphere, `atanh_steps` (capped at 10) for binary weights,
+        30 steps each; or, for binary weights, `pseudo_reinforcement`, which solves at larger
+        loads.
     damping : float, optional
         Share of the old message that is kept. Without about one half of it, messages oscillate
         and lose the region as the coupling grows.
@@ -129,8 +130,8 @@ def focusing_bp(
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    if protocol is None:
-        protocol = atanh_steps() if device.weights.discrete else exponential()
+    if isinstance(protocol, str):
+        protocol = named(protocol, device.weights.discrete)
     steps = _steps(protocol, replicas, engine.strongest)
     _validate.choice("stop_at_solution", stop_at_solution, (True, False))
     _validate.choice("progress", progress, (True, False))

@@ -11,6 +11,38 @@ import numpy as np
 from wfmlib.numerics import _validate
 
 
+NAMES = ("papers", "solve")
+
+
+def named(name, is_binary):
+    """Return the protocol of this name.
+
+    Parameters
+    ----------
+    name : str
+        ``"papers"``: `exponential` on the sphere, `atanh_steps` for binary weights. ``"solve"``:
+        `pseudo_reinforcement`, which goes to larger loads and stays in no region; for binary
+        weights.
+    is_binary : bool
+        What the weights are.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name for these weights.
+    """
+    _validate.choice("protocol", name, NAMES)
+    if name == "papers":
+        return atanh_steps() if is_binary else exponential()
+    if not is_binary:
+        raise ValueError("protocol must be 'papers' or an array on the sphere, got 'solve'")
+    return pseudo_reinforcement()
+
+
 def exponential(first=0.5, last=30.0, steps=30):
     """Return couplings that grow by a constant factor: the protocol of P1, App. E.
 

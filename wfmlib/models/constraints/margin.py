@@ -40,6 +40,11 @@ class Margin(LogConcave):
     kappa: float = 0.0
 
     def __post_init__(self):
+        if np.ndim(self.kappa) > 0:
+            raise TypeError(
+                "kappa must be a real number; many margins are a sequence of them, such as "
+                f"[Margin(0.0), Margin(0.2)], got {self.kappa!r}"
+            )
         object.__setattr__(self, "kappa", _validate.real("kappa", self.kappa))
 
     def rescaled(self, scale):

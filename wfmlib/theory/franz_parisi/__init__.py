@@ -33,3 +33,7 @@ __all__ = [
     "margin_no_gap",
     "solve",
 ]
+
+
+def __dir__():
+    return __all__

@@ -26,3 +26,7 @@ __all__ = [
     "solve",
     "zero_complexity_replicas",
 ]
+
+
+def __dir__():
+    return __all__

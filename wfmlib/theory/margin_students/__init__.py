@@ -27,3 +27,7 @@ __all__ = [
     "solve",
     "surroundings",
 ]
+
+
+def __dir__():
+    return __all__

@@ -12,3 +12,7 @@ __all__ = [
     "cumulative",
     "density",
 ]
+
+
+def __dir__():
+    return __all__

@@ -31,3 +31,7 @@ __all__ = [
     "solve",
     "solve_1rsb",
 ]
+
+
+def __dir__():
+    return __all__
