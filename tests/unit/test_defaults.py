@@ -84,7 +84,7 @@ DEFAULTS = [
         learning.focusing_bp,
         MESSAGES
         | QUIET
-        | {"replicas": 10, "protocol": None, "damping": 0.5, "tolerance": 1e-4}
+        | {"replicas": 10, "protocol": "papers", "damping": 0.5, "tolerance": 1e-4}
         | {"max_sweeps": 200, "stop_at_solution": False, "messages": None},
     ),
     (

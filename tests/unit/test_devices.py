@@ -24,6 +24,7 @@ from wfmlib import (
     models,
     networks,
     patterns,
+    theory,
 )
 from wfmlib.models.activations import Linear
 from wfmlib.theory.axes import broadcast, checked, each, each_constraint, energetic
@@ -186,3 +187,13 @@ def test_the_package_offers_its_members():
     assert set(models.__all__) <= set(wfmlib.__all__)
     for name in models.__all__:
         assert getattr(wfmlib, name) is getattr(models, name)
+
+
+def test_what_was_meant_is_said():
+    for call, hint in (
+        (lambda: theory.typical.solve(Perceptron(), 0.5, 0.2), r"got 0\.2; write Margin\(0\.2\)$"),
+        (lambda: Margin([0.1, 0.2]), r"many margins are a sequence of them, such as \[Margin"),
+        (lambda: TreeCommittee(3, Binary()), r"name the weights: weights=Binary\(\)$"),
+    ):
+        with pytest.raises(TypeError, match=hint):
+            call()

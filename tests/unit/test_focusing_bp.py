@@ -309,7 +309,7 @@ def test_refusals():
         (ValueError, "protocol must hold couplings from 0", {"protocol": [math.inf]}),
         (ValueError, "replicas >= 1", {"protocol": [[1.0, 0.5]]}),
         (ValueError, "protocol must be a rectangular array", {"protocol": [[1.0], [1.0, 2.0]]}),
-        (TypeError, "protocol must", {"protocol": "exponential"}),
+        (ValueError, "protocol must be one of", {"protocol": "exponential"}),
         (ValueError, "damping must be", {"damping": -0.1}),
         (ValueError, "tolerance must be", {"tolerance": 0.0}),
         (ValueError, "max_sweeps must be", {"max_sweeps": 0}),
@@ -320,3 +320,22 @@ def test_refusals():
     ):
         with pytest.raises(error, match=match):
             focusing_bp(**({"device": Perceptron(), "xi": xi, "sigma": sigma} | options))
+
+
+def test_protocols_have_names():
+    """A name gives what the array gives, bit for bit."""
+    xi, sigma = patterns.random(60, 101, rng=3)
+    for device, name, protocol in (
+        (Perceptron(), "papers", atanh_steps()),
+        (Perceptron(), "solve", pseudo_reinforcement()),
+        (Perceptron(Spherical()), "papers", exponential()),
+    ):
+        options = {"max_sweeps": 5, "rng": 1}
+        one = focusing_bp(device, xi, sigma, protocol=name, **options)
+        other = focusing_bp(device, xi, sigma, protocol=protocol, **options)
+        np.testing.assert_array_equal(one.weights, other.weights)
+        np.testing.assert_array_equal(one.history["coupling"], other.history["coupling"])
+    with pytest.raises(ValueError, match=r"^protocol must be one of 'papers', 'solve', got"):
+        focusing_bp(Perceptron(), xi, sigma, protocol="PNAS")
+    with pytest.raises(ValueError, match=r"^protocol must be 'papers' or an array on the sphere"):
+        focusing_bp(Perceptron(Spherical()), xi, sigma, protocol="solve")

@@ -102,8 +102,8 @@ class Device:
         if activation is not None:
             if isinstance(activation, WEIGHTS):
                 raise TypeError(
-                    "activation must be Sign() or the like; name the weights: "
-                    f"weights={activation!r}"
+                    f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
+                    f"{activation!r}; name the weights: weights={activation!r}"
                 )
             _validate.member("activation", activation, ACTIVATIONS)
 

@@ -85,8 +85,7 @@ def focusing_bp(
     protocol : {"papers", "solve"} or array_like, optional
         Couplings, one for each step, or pairs of coupling and replicas. By name the papers':
         `exponential` (0.5 to 30) on the sphere, `atanh_steps` (capped at 10) for binary weights,
-        30 steps each; or, for binary weights, `pseudo_reinforcement`, which solves at larger
-        loads.
+        30 steps each; ``"solve"`` is `pseudo_reinforcement`, for binary weights.
     damping : float, optional
         Share of the old message that is kept. Without about one half of it, messages oscillate
         and lose the region as the coupling grows.

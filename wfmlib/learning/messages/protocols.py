@@ -10,7 +10,6 @@ import numpy as np
 
 from wfmlib.numerics import _validate
 
-
 NAMES = ("papers", "solve")
 
 
@@ -21,8 +20,7 @@ def named(name, is_binary):
     ----------
     name : str
         ``"papers"``: `exponential` on the sphere, `atanh_steps` for binary weights. ``"solve"``:
-        `pseudo_reinforcement`, which goes to larger loads and stays in no region; for binary
-        weights.
+        `pseudo_reinforcement`, which is made to find a solution; for binary weights.
     is_binary : bool
         What the weights are.
 
