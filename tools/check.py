@@ -61,6 +61,7 @@ def style(jobs: int) -> list[str]:
     return [
         *run([BIN / "ruff", "check", "."], "lint"),
         *run([BIN / "ruff", "format", "--check", "."], "format"),
+        *run([BIN / "mypy"], "types"),
         *run([CFF, "--validate", "--infile", "CITATION.cff"], "citation"),
     ]
 

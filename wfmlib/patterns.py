@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array, Seed
 
 __all__ = ["random", "teacher_student"]
 
@@ -22,7 +23,7 @@ def __dir__():
     return __all__
 
 
-def random(P, N, *, rng=None):
+def random(P: int, N: int, *, rng: Seed = None) -> tuple[Array, Array]:
     """Draw P patterns and their labels, every entry -1 or +1 with probability 1/2.
 
     This is the storage problem [eq-stability] at load ``alpha = P / N``.
@@ -54,7 +55,7 @@ def random(P, N, *, rng=None):
     return _signs(rng, (P, N)), _signs(rng, P)
 
 
-def teacher_student(P, N, *, rng=None):
+def teacher_student(P: int, N: int, *, rng: Seed = None) -> tuple[Array, Array, Array]:
     """Draw a binary teacher and P random patterns, labelled by the sign of ``teacher @ xi``.
 
     At even N a pattern can tie, ``teacher . xi = 0``. The teacher would then break its own rule

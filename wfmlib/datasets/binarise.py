@@ -8,15 +8,17 @@ cut at the background or at saturation.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES, fashion_mnist
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array, Seed
 
 DRESS, COAT = (FASHION_MNIST_CLASSES.index(name) for name in ("dress", "coat"))
 WHITE = 255  # grey levels are counted in shares of it
 
 
-def binarise(images, *, low=0.25, high=0.75):
+def binarise(images: ArrayLike, *, low: float = 0.25, high: float = 0.75) -> tuple[Array, Array]:
     """Cut grey images at their medians  [eq-binarise].
 
     Parameters
@@ -58,7 +60,9 @@ def binarise(images, *, low=0.25, high=0.75):
     return xi, kept
 
 
-def dress_coat(patterns=500, *, rng=None, balanced=True):
+def dress_coat(
+    patterns: int = 500, *, rng: Seed = None, balanced: bool = True
+) -> tuple[Array, Array, Array, Array]:
     """Return the task of telling dresses from coats, after Fashion-MNIST.
 
     Of both official sets the images are kept whose median is from 0.25 to 0.75: 344 dresses and
@@ -95,7 +99,9 @@ def dress_coat(patterns=500, *, rng=None, balanced=True):
     return *draw(*_task("train"), patterns, rng=rng, balanced=balanced), *_task("test")
 
 
-def draw(xi, sigma, patterns, *, rng=None, balanced=True):
+def draw(
+    xi: ArrayLike, sigma: ArrayLike, patterns: int, *, rng: Seed = None, balanced: bool = True
+) -> tuple[Array, Array]:
     """Draw some of the patterns of two classes, without repetition and in random order.
 
     Parameters
@@ -145,7 +151,7 @@ def draw(xi, sigma, patterns, *, rng=None, balanced=True):
     return xi[order], sigma[order]
 
 
-def shuffle_pixels(xi, *, rng=None):
+def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None) -> Array:
     """Permute every pixel among the patterns, each in its own way  [eq-shuffle].
 
     Each pixel keeps its mean over the patterns; pixels are independent of each other otherwise,
@@ -173,7 +179,7 @@ def shuffle_pixels(xi, *, rng=None):
     return _validate.generator(rng).permuted(_validate.signs("xi", xi, 2), axis=0)
 
 
-def _task(split):
+def _task(split: str) -> tuple[Array, Array]:
     """Return the patterns and labels of all dresses and coats of a split that are kept."""
     images, labels = fashion_mnist(split, (DRESS, COAT))
     xi, kept = binarise(images)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
 
 from wfmlib.datasets import sources, store
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 #: Names of the classes of Fashion-MNIST, in the order of its labels.
 FASHION_MNIST_CLASSES = (
@@ -40,7 +42,7 @@ CIFAR10_CLASSES = (
 SPLITS = {"train": "train", "test": "t10k"}  # as the files are called
 
 
-def fashion_mnist(split, classes=None):
+def fashion_mnist(split: str, classes: Sequence[str | int] | None = None) -> tuple[Array, Array]:
     """Return the images and labels of Fashion-MNIST.
 
     Xiao, Rasul and Vollgraf, arXiv:1708.07747. MIT licence, (c) 2017 Zalando SE.
@@ -80,7 +82,7 @@ def fashion_mnist(split, classes=None):
     return images[kept], labels[kept]
 
 
-def mnist(split):
+def mnist(split: str) -> tuple[Array, Array]:
     """Return the images and labels of MNIST.
 
     LeCun, Bottou, Bengio and Haffner, Proc. IEEE 86, 2278 (1998). The page on which it was
@@ -108,7 +110,7 @@ def mnist(split):
     return _idx(sources.MNIST, _validate.choice("split", split, tuple(SPLITS)))
 
 
-def cifar10(batch):
+def cifar10(batch: int | str) -> tuple[Array, Array]:
     """Return the images and labels of one batch of CIFAR-10.
 
     Krizhevsky, *Learning Multiple Layers of Features from Tiny Images*, technical report (2009).

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from wfmlib.learning.solution import Solution
+from wfmlib.models.protocols import Network
 from wfmlib.networks import Perceptron, TreeCommittee
+
+Given: TypeAlias = Solution | Network
 
 
 def network(given, name="solution"):

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from wfmlib.landscape import _tangent_space as tangent_space
+from wfmlib.landscape._taken import Given
 from wfmlib.landscape.smoothing import Surface
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.numerics.types import Array
 
 DENSE = 64  # up to so many weights the largest eigenvalue is found from the whole matrix
 
 
 def hessian(
-    solution,
-    xi,
-    sigma,
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    beta,
-    loss="square",
-    output_beta=1.0,
-    gamma=1.0,
-    tangent=False,
-):
+    beta: float,
+    loss: str = "square",
+    output_beta: float = 1.0,
+    gamma: float = 1.0,
+    tangent: bool = False,
+) -> Array:
     """Return the matrix of second derivatives of `smoothed_loss`  [eq-hessian].
 
     The derivatives are taken by all weights, at the point where each unit has norm one.
@@ -67,16 +70,16 @@ def hessian(
 
 
 def hessian_spectrum(
-    solution,
-    xi,
-    sigma,
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    beta,
-    loss="square",
-    output_beta=1.0,
-    gamma=1.0,
-    tangent=False,
-):
+    beta: float,
+    loss: str = "square",
+    output_beta: float = 1.0,
+    gamma: float = 1.0,
+    tangent: bool = False,
+) -> Array:
     """Return all eigenvalues of the Hessian of the smoothed loss, ascending.
 
     Parameters
@@ -100,18 +103,18 @@ def hessian_spectrum(
 
 
 def max_eigenvalue(
-    solution,
-    xi,
-    sigma,
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    beta,
-    loss="square",
-    output_beta=1.0,
-    gamma=1.0,
-    tangent=False,
-    tolerance=1e-9,
-    max_iterations=1000,
-):
+    beta: float,
+    loss: str = "square",
+    output_beta: float = 1.0,
+    gamma: float = 1.0,
+    tangent: bool = False,
+    tolerance: float = 1e-9,
+    max_iterations: int = 1000,
+) -> float:
     """Return the largest eigenvalue of the Hessian of the smoothed loss, without the matrix.
 
     Lanczos' method (ARPACK) on exact products of the Hessian with a vector, from the same vector
@@ -174,17 +177,17 @@ def max_eigenvalue(
 
 
 def hessian_product(
-    solution,
-    direction,
-    xi,
-    sigma,
+    solution: Given,
+    direction: ArrayLike,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    beta,
-    loss="square",
-    output_beta=1.0,
-    gamma=1.0,
-    tangent=False,
-):
+    beta: float,
+    loss: str = "square",
+    output_beta: float = 1.0,
+    gamma: float = 1.0,
+    tangent: bool = False,
+) -> Array:
     """Return the Hessian of the smoothed loss times a direction, without the matrix.
 
     Parameters

@@ -7,10 +7,11 @@ import warnings
 
 import numpy as np
 import xarray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from tqdm.auto import tqdm
 
-from wfmlib.landscape._taken import sign_units
+from wfmlib.landscape._taken import Given, sign_units
 from wfmlib.learning.messages.belief_propagation import (
     PATIENCE,
     checked_reference,
@@ -25,25 +26,26 @@ from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged
+from wfmlib.numerics.types import Array, Seed
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
 LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs
 
 
 def local_entropy(
-    solution,
-    xi,
-    sigma,
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    couplings=None,
-    form="exact",
-    output="exact",
-    damping=0.0,
-    tolerance=1e-6,
-    max_sweeps=500,
-    rng=None,
-    progress=False,
-):
+    couplings: ArrayLike | None = None,
+    form: str = "exact",
+    output: str = "exact",
+    damping: float = 0.0,
+    tolerance: float = 1e-6,
+    max_sweeps: int = 500,
+    rng: Seed = None,
+    progress: bool = False,
+) -> xarray.Dataset:
     """Measure how many solutions lie around a given one, against the distance [eq-bp-local].
 
     Messages are passed on the same patterns with a pull towards the weights. Each strength of
@@ -178,7 +180,9 @@ def _dataset(couplings, rows, weights):
 # ------------------------------------------------------------------------------------------------
 
 
-def excess_at(places, distance, excess, *, kind="cubic"):
+def excess_at(
+    places: ArrayLike, distance: ArrayLike, excess: ArrayLike, *, kind: str = "cubic"
+) -> Array:
     """Return measured excesses at given distances, between those at which they were measured.
 
     Parameters

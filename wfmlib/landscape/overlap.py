@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from wfmlib.landscape import _taken
+from wfmlib.landscape._taken import Given
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 
 class Matching(NamedTuple):
@@ -27,7 +31,7 @@ class Matching(NamedTuple):
     signs: np.ndarray
 
 
-def match_units(w1, w2, *, signs=True):
+def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = True) -> Matching:
     """Find the order, and the signs, of the units of `w2` in which they overlap most with `w1`.
 
     The matched weights are ``signs[:, None] * w2[permutation]``. They make the same network only
@@ -71,7 +75,9 @@ def match_units(w1, w2, *, signs=True):
     return Matching(permutation.astype(np.int64), chosen)
 
 
-def match_layers(w1, w2, *, signs=True):
+def match_layers(
+    w1: Given | Sequence[ArrayLike], w2: Given | Sequence[ArrayLike], *, signs: bool = True
+) -> list[Array]:
     """Return the layers of `w2` with hidden units named, and signed, as in `w1`.
 
     From the first layer on: the units of a hidden layer are matched by `match_units`, and the
@@ -107,7 +113,13 @@ def match_layers(w1, w2, *, signs=True):
     return matched
 
 
-def overlap(w1, w2, *, match=False, signs=True):
+def overlap(
+    w1: Given | Sequence[ArrayLike],
+    w2: Given | Sequence[ArrayLike],
+    *,
+    match: bool = False,
+    signs: bool = True,
+) -> float:
     """Return the overlap of two networks, between -1 and 1.
 
     Parameters

@@ -7,9 +7,12 @@ import copy
 import numpy as np
 import xarray
 from numba import njit
+from numpy.typing import ArrayLike
 
 from wfmlib.landscape import _taken
+from wfmlib.landscape._taken import Given
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Seed
 
 ENTRIES = (
     4_000_000  # of disturbed patterns at a time: some 40 MB with what a network makes of them
@@ -17,8 +20,16 @@ ENTRIES = (
 
 
 def noise_robustness(
-    solution, xi, sigma, *, noise, perturbations=50, kind="flips", bias=None, rng=None
-):
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    *,
+    noise: ArrayLike,
+    perturbations: int = 50,
+    kind: str = "flips",
+    bias: ArrayLike | None = None,
+    rng: Seed = None,
+) -> xarray.Dataset:
     """Measure the accuracy on patterns of which a share of the entries is disturbed.
 
     Parameters
@@ -89,7 +100,15 @@ def noise_robustness(
     )
 
 
-def error_profile(solution, xi, sigma, *, distances, samples=20, rng=None):
+def error_profile(
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    *,
+    distances: ArrayLike,
+    samples: int = 20,
+    rng: Seed = None,
+) -> xarray.Dataset:
     """Measure the training error of weights at a distance from given ones  [eq-error-profile].
 
     Parameters

@@ -19,18 +19,30 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from wfmlib.landscape import _taken
+from wfmlib.landscape._taken import Given
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.numerics.types import Array
 
 LOSSES = ("square", "linear", "cross-entropy")
 STEEPEST = 0.4477  # no slope of tanh(z) against log z is larger: max of z / cosh(z)^2 is 0.44772
 WALK = 100_000
 
 
-def smoothed_loss(solution, xi, sigma, *, beta, loss="square", output_beta=1.0, gamma=1.0):
+def smoothed_loss(
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    *,
+    beta: float,
+    loss: str = "square",
+    output_beta: float = 1.0,
+    gamma: float = 1.0,
+) -> float:
     """Return the smoothed number-of-errors loss  [eq-smoothed-loss].
 
     Parameters
@@ -83,16 +95,16 @@ def smoothed_loss(solution, xi, sigma, *, beta, loss="square", output_beta=1.0, 
 
 
 def gradient(
-    solution,
-    xi,
-    sigma,
+    solution: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    beta,
-    loss="square",
-    output_beta=1.0,
-    gamma=1.0,
-    tangent=False,
-):
+    beta: float,
+    loss: str = "square",
+    output_beta: float = 1.0,
+    gamma: float = 1.0,
+    tangent: bool = False,
+) -> Array:
     """Return the gradient of `smoothed_loss` at the weights with units of norm one.
 
     Parameters
@@ -120,7 +132,9 @@ def gradient(
     return found.reshape(surface.shape)
 
 
-def smallest_beta(solution, xi, sigma, *, tolerance=1e-10):
+def smallest_beta(
+    solution: Given, xi: ArrayLike, sigma: ArrayLike, *, tolerance: float = 1e-10
+) -> float:
     """Return the beta from which on tanh units make no error, however much larger it is.
 
     The set of sharpnesses at which ``sigma sum_k tanh(beta x_k) > 0`` for every pattern need not

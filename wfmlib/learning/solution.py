@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wfmlib.models.devices import Device
+from wfmlib.models.protocols import Device, Network
 
 
 class NoSolution(UserWarning):
@@ -58,12 +58,13 @@ class Solution:
     history: dict
 
     @property
-    def network(self):
+    def network(self) -> Network:
         """The network of the device that has these weights."""
+        assert self.device is not None, "a deep network says what its own is"
         return self.device.network(self.weights)
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """How the algorithm ended, in words."""
         if self.errors == 0:
             return "a solution" + ("" if self.converged else ", short of the algorithm's own aim")
@@ -71,7 +72,7 @@ class Solution:
         return f"NO SOLUTION, {wrong} answered wrongly"
 
     @property
-    def warning(self):
+    def warning(self) -> type[UserWarning] | None:
         """What kind of warning the ending calls for, None where all is well."""
         return NoSolution if self.errors else None
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 
 def weights(w, ndim):
@@ -32,7 +34,7 @@ class Machine(ABC):
 
     tree = True  #: whether the units see disjoint parts of the input; True for a single one
 
-    def output(self, xi):
+    def output(self, xi: ArrayLike) -> Array:
         """Return the answer to each pattern.
 
         Parameters
@@ -47,7 +49,7 @@ class Machine(ABC):
         """
         return np.sign(self._votes(_validate.signs("xi", xi, 2))).astype(np.int8)
 
-    def errors(self, xi, sigma):
+    def errors(self, xi: ArrayLike, sigma: ArrayLike) -> int:
         """Return the number of patterns whose output is not their label: ties are errors.
 
         Parameters
@@ -79,7 +81,7 @@ class TreeMachine(Machine):
         The weights, shape (K, N/K): int8 when they are binary, float64 otherwise.
     """
 
-    def __init__(self, w):
+    def __init__(self, w: ArrayLike) -> None:
         self.w = weights(w, 2)
         silent = np.flatnonzero(~np.any(self.w, axis=1))
         if len(silent):
@@ -90,11 +92,11 @@ class TreeMachine(Machine):
         return f"{name}, {kind(self.w)} weights)"
 
     @property
-    def inputs(self):
+    def inputs(self) -> int:
         """Number N of inputs."""
         return self.w.size
 
-    def fields(self, xi):
+    def fields(self, xi: ArrayLike) -> Array:
         """Return the preactivation ``w_l . xi_l / sqrt(N/K)`` of each unit l for each pattern.
 
         Parameters

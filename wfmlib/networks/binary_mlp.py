@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.networks.packed_mlp import answers
 from wfmlib.networks.packed_signs import PackedSigns
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 ROWS = 4096  # patterns at a time: some 10 MB a layer of 500 units
 LARGEST = 1 << 24  # single precision holds the integers up to here: sums of signs are exact
@@ -48,7 +50,7 @@ class BinaryMLP:
         If `w` is empty, or a layer holds anything but signs, or does not fit the one below.
     """
 
-    def __init__(self, w):
+    def __init__(self, w: ArrayLike) -> None:
         self.w = _layers(w)
 
     def __repr__(self):
@@ -56,21 +58,21 @@ class BinaryMLP:
         return f"BinaryMLP({sizes})"
 
     @property
-    def inputs(self):
+    def inputs(self) -> int:
         """Number N of inputs."""
         return self.w[0].shape[1]
 
     @property
-    def units(self):
+    def units(self) -> tuple[int, ...]:
         """Number of units in each hidden layer, a tuple."""
         return tuple(len(one) for one in self.w[:-1])
 
     @property
-    def classes(self):
+    def classes(self) -> int:
         """Number of labels that it tells apart: 2 where it has one output unit."""
         return max(2, len(self.w[-1]))
 
-    def preactivations(self, xi):
+    def preactivations(self, xi: ArrayLike) -> list[Array]:
         """Return the sum ``w . a`` of each unit for each pattern, layer by layer.
 
         Parameters
@@ -93,7 +95,7 @@ class BinaryMLP:
         parts = [[x.astype(np.int32) for x in sums] for sums in self._passes(xi)]
         return [np.concatenate(one) for one in zip(*parts, strict=True)]
 
-    def prepared(self, xi):
+    def prepared(self, xi: ArrayLike | PackedSigns) -> PackedSigns:
         """Return patterns as `output` and `errors` read them: at one bit an entry.
 
         Worth it where the same patterns are given more than once, to this network or to others
@@ -102,8 +104,8 @@ class BinaryMLP:
 
         Parameters
         ----------
-        xi : array_like
-            Patterns, shape (P, N), entries -1 and +1.
+        xi : array_like or PackedSigns
+            Patterns, shape (P, N), entries -1 and +1; what is packed already is checked alone.
 
         Returns
         -------
@@ -118,7 +120,7 @@ class BinaryMLP:
         self._check_columns(packed)
         return packed
 
-    def output(self, xi):
+    def output(self, xi: ArrayLike | PackedSigns) -> Array:
         """Return the answer to each pattern.
 
         Parameters
@@ -139,7 +141,7 @@ class BinaryMLP:
         """
         return answers(self.w, self.prepared(xi))
 
-    def errors(self, xi, sigma):
+    def errors(self, xi: ArrayLike | PackedSigns, sigma: ArrayLike) -> int:
         """Return the number of patterns whose output is not their label: ties are errors.
 
         Parameters
@@ -164,7 +166,7 @@ class BinaryMLP:
         sigma = _labels(packed.shape, sigma, len(self.w[-1]))
         return int(np.count_nonzero(answers(self.w, packed) != sigma))
 
-    def stabilities(self, xi, sigma):
+    def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
         """Return by how much the last layer is right, ``sigma w . a / sqrt(M)``.
 
         M is the number of weights of an output unit. With several of them it is the sum of the

@@ -34,7 +34,7 @@ class Committee(TreeCommittee):
     tree = False
 
     @property
-    def inputs(self):
+    def inputs(self) -> int:
         """Number N of inputs."""
         return self.w.shape[1]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from numpy.typing import ArrayLike
+
 from wfmlib.networks._machines import TreeMachine
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 
 class ParityMachine(TreeMachine):
@@ -32,7 +35,7 @@ class ParityMachine(TreeMachine):
         If `w` has not two axes, is empty, is not finite, or is zero throughout in a unit.
     """
 
-    def stabilities(self, xi, sigma):
+    def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
         """Return ``sigma prod_l sign(w_l . xi_l)`` of each pattern: -1, +1, or 0 for a tie.
 
         A product of signs has no size: the stability only says right (+1) or wrong (-1 and 0),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.networks import _machines
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 
 class Perceptron(_machines.Machine):
@@ -30,7 +32,7 @@ class Perceptron(_machines.Machine):
         If `w` has not one axis, is empty, is not finite, or is zero throughout.
     """
 
-    def __init__(self, w):
+    def __init__(self, w: ArrayLike) -> None:
         self.w = _machines.weights(w, 1)
         if not np.any(self.w):
             raise ValueError("w must not be zero throughout")
@@ -38,7 +40,7 @@ class Perceptron(_machines.Machine):
     def __repr__(self):
         return f"Perceptron(N={len(self.w)}, {_machines.kind(self.w)} weights)"
 
-    def stabilities(self, xi, sigma):
+    def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
         """Return the stability ``sigma (w . xi) / |w|`` of each pattern [eq-stability].
 
         On the sphere ``|w|^2 = N``, where binary weights lie too, this is the papers'

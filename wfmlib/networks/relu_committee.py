@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.networks._machines import TreeMachine, kind
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 
 class ReluCommittee(TreeMachine):
@@ -39,7 +41,7 @@ class ReluCommittee(TreeMachine):
         odd number of units.
     """
 
-    def __init__(self, w, *, tree=True):
+    def __init__(self, w: ArrayLike, *, tree: bool = True) -> None:
         super().__init__(w)
         if len(self.w) % 2:
             raise ValueError(f"w must have an even number of units, got shape {self.w.shape}")
@@ -51,16 +53,16 @@ class ReluCommittee(TreeMachine):
         return f"{name}, {kind(self.w)} weights{how})"
 
     @property
-    def inputs(self):
+    def inputs(self) -> int:
         """Number N of inputs."""
         return self.w.size if self.tree else self.w.shape[1]
 
     @property
-    def votes(self):
+    def votes(self) -> Array:
         """The c_l, shape (K,), int8: +1 for the first half of the units, -1 for the second."""
         return np.repeat(np.array([1, -1], dtype=np.int8), len(self.w) // 2)
 
-    def stabilities(self, xi, sigma):
+    def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
         """Return ``sigma sum_l c_l max(x_l, 0) / sqrt(K)`` of each pattern.
 
         The ``x_l = w_l . xi_l / sqrt(n)`` are the preactivations of `fields`, n the weights of a

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.networks._machines import TreeMachine
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 
 class TreeCommittee(TreeMachine):
@@ -34,7 +36,7 @@ class TreeCommittee(TreeMachine):
         If `w` has not two axes, is empty, is not finite, or is zero throughout in a unit.
     """
 
-    def stabilities(self, xi, sigma):
+    def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
         """Return ``sigma sum_l sign(w_l . xi_l) / sqrt(K)`` of each pattern, 0 for a tie.
 
         This is P2's stability for the sign activation, in P2's unit: not divided by the

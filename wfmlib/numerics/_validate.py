@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
+from wfmlib.numerics.types import Array
 
-def real(name, value, low=-math.inf, high=math.inf, *, low_open=False, high_open=False):
+
+def real(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    low_open: bool = False,
+    high_open: bool = False,
+) -> float:
     """Return `value` as a float inside the interval from `low` to `high`.
 
     Raises
@@ -25,7 +37,7 @@ def real(name, value, low=-math.inf, high=math.inf, *, low_open=False, high_open
     try:
         value = float(value)
     except OverflowError:
-        value = math.inf if value > 0 else -math.inf
+        value = math.inf if value > 0 else -math.inf  # type: ignore[operator]
     too_low = value <= low if low_open else value < low
     too_high = value >= high if high_open else value > high
     if not math.isfinite(value) or too_low or too_high:
@@ -35,7 +47,7 @@ def real(name, value, low=-math.inf, high=math.inf, *, low_open=False, high_open
     return value
 
 
-def integer(name, value, low, high=None):
+def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as an int with ``low <= value`` (``<= high`` where one is given)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, got {value!r}")
@@ -46,7 +58,7 @@ def integer(name, value, low, high=None):
     return value
 
 
-def array(name, value):
+def array(name: str, value: Any) -> Array:
     """Return `value` as a `numpy.ndarray`, which nested lists of different lengths cannot become.
 
     Masked arrays are refused: to take the values under the mask for data would be wrong.
@@ -59,7 +71,7 @@ def array(name, value):
         raise ValueError(f"{name} must be a rectangular array, got {value!r}") from error
 
 
-def reals(name, value):
+def reals(name: str, value: Any) -> Array:
     """Return `value` as an array of floats, of any shape; NaN and infinity pass."""
     given = array(name, value)
     if given.dtype.kind not in "iuf":
@@ -69,12 +81,12 @@ def reals(name, value):
     return given.astype(float)
 
 
-def broadcast(**numbers):
+def broadcast(**numbers: Any) -> Sequence[Array]:
     """Return named arrays of floats, broadcast against each other."""
     return together({name: reals(name, value) for name, value in numbers.items()})
 
 
-def together(given):
+def together(given: dict[str, Array]) -> Sequence[Array]:
     """Return the arrays of a dict, broadcast against each other."""
     try:
         return np.broadcast_arrays(*given.values())
@@ -85,7 +97,7 @@ def together(given):
         ) from None
 
 
-def signs(name, value, ndim):
+def signs(name: str, value: Any, ndim: int) -> Array:
     """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
     given = array(name, value)
     if given.dtype.kind not in "iuf":
@@ -101,7 +113,7 @@ def signs(name, value, ndim):
     return np.ascontiguousarray(given, dtype=np.int8)
 
 
-def patterns(xi, sigma):
+def patterns(xi: Any, sigma: Any) -> tuple[Array, Array]:
     """Return patterns ``(P, N)`` and labels ``(P,)`` as int8 after checking that they match."""
     xi = signs("xi", xi, 2)
     sigma = signs("sigma", sigma, 1)
@@ -113,7 +125,7 @@ def patterns(xi, sigma):
     return xi, sigma
 
 
-def generator(rng):
+def generator(rng: Any) -> np.random.Generator:
     """Return a `numpy.random.Generator`: the one given, or one of what is given as `rng`.
 
     None takes fresh entropy: no run with it can be repeated.
@@ -132,7 +144,7 @@ def generator(rng):
     return np.random.default_rng(int(rng))
 
 
-def member(name, value, kinds):
+def member(name: str, value: Any, kinds: tuple[type, ...]) -> Any:
     """Return `value` if it is an instance of one of the classes `kinds`."""
     if not isinstance(value, kinds):
         allowed = " or ".join(f"{kind.__name__}(...)" for kind in kinds)
@@ -143,14 +155,14 @@ def member(name, value, kinds):
     return value
 
 
-def function(name, value):
+def function(name: str, value: Any) -> Any:
     """Return `value` if it can be called."""
     if not callable(value):
         raise TypeError(f"{name} must be a function, got {value!r}")
     return value
 
 
-def choice(name, value, allowed):
+def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
     """Return `value` if it is one of the strings, or of True, False and None, in `allowed`."""
     if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in allowed:
         raise ValueError(

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 __all__ = ["Paired", "holm", "paired", "share_interval"]
 
@@ -44,7 +46,7 @@ class Paired:
     p: float
 
 
-def paired(one, other):
+def paired(one: ArrayLike, other: ArrayLike) -> Paired:
     """Compare two rows of values, pair by pair.
 
     Parameters
@@ -77,7 +79,7 @@ def paired(one, other):
     return Paired(n, larger, mean, float(mean - half), float(mean + half), p)
 
 
-def holm(p):
+def holm(p: ArrayLike) -> Array:
     """Correct p-values for their number, by Holm's method.
 
     Reject where the result is below a level: the probability of one wrong rejection or more is
@@ -110,7 +112,7 @@ def holm(p):
     return found
 
 
-def share_interval(successes, number):
+def share_interval(successes: ArrayLike, number: ArrayLike) -> tuple[Array, Array]:
     """Return the 95 per cent interval of a share, by Clopper and Pearson.
 
     Parameters

@@ -16,13 +16,16 @@ Gauss-Hermite nodes are too far apart for them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from wfmlib.numerics import _validate
 from wfmlib.numerics._universal import universal
+from wfmlib.numerics.types import Array
 
 __all__ = [
     "LIMIT",
@@ -249,7 +252,7 @@ LIMIT = 10.0
 WIDEST = 2.0  # no panel is longer
 
 
-def legendre_rule(order=ORDER):
+def legendre_rule(order: int = ORDER) -> Array:
     """Gauss-Legendre rule on ``[-1, 1]``, as `fill_grid` takes it.
 
     Parameters
@@ -355,7 +358,9 @@ def fill_grid(features, low, high, rule):
     return nodes, weights
 
 
-def grid(*features, order=ORDER, limit=LIMIT, tilt=0.0):
+def grid(
+    *features: tuple[float, float], order: int = ORDER, limit: float = LIMIT, tilt: float = 0.0
+) -> tuple[Array, Array]:
     """Nodes and weights for averages over a standard normal variable.
 
     ``weights @ f(nodes)`` approximates ``E f(x)``, x ~ N(0, 1).
@@ -407,7 +412,13 @@ def grid(*features, order=ORDER, limit=LIMIT, tilt=0.0):
     return fill_grid(_table(features), low, high, legendre_rule(order))
 
 
-def average(f, *features, order=ORDER, limit=LIMIT, tilt=0.0):
+def average(
+    f: Callable[..., Any],
+    *features: tuple[float, float],
+    order: int = ORDER,
+    limit: float = LIMIT,
+    tilt: float = 0.0,
+) -> tuple[float, float]:
     """Average ``E f(x)`` over a standard normal variable, with an estimate of its error.
 
     Parameters

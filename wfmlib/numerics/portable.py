@@ -47,12 +47,12 @@ WEIGHTS = 44
 DELTAS = 32
 
 
-def step(bits):
+def step(bits: int) -> float:
     """Return the distance of two neighbours on the grid."""
     return 2.0**-bits
 
 
-def scale_of(bits):
+def scale_of(bits: int) -> float:
     """Return what `on_grid` takes: a number whose own last bit is the step of the grid."""
     return 1.5 * 2.0 ** (52 - bits)
 

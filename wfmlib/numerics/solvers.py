@@ -9,13 +9,17 @@ silence: whether something has converged is computed from what is left of its eq
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 __all__ = [
     "NoZero",
@@ -71,13 +75,13 @@ class NotConverged(RuntimeError):
         Where it ended.
     """
 
-    def __init__(self, report, state=None):
+    def __init__(self, report: Report, state: object | None = None) -> None:
         super().__init__(report.message)
         self.report = report
         self.state = state
 
     @property
-    def residual(self):
+    def residual(self) -> float:
         """What is left of the equation at `state`."""
         return self.report.residual
 
@@ -89,7 +93,9 @@ class NoZero(NotConverged):
     """A function keeps its sign where a zero was looked for: there is none, or two as one."""
 
 
-def accepted(residual, tolerance, iterations, message, state=None):
+def accepted(
+    residual: float, tolerance: float, iterations: int, message: str, state: object | None = None
+) -> Report:
     """Return the report of a state, if what is left of its equations is within the tolerance.
 
     Whoever claims to have converged says so through this function.
@@ -121,7 +127,7 @@ def accepted(residual, tolerance, iterations, message, state=None):
     return Report(converged, residual, iterations, message)
 
 
-def bounded(name, value, bound, report=None):
+def bounded(name: str, value: float, bound: float, report: Report | None = None) -> float:
     """Return an entropy, if it does not exceed its bound by more than rounding.
 
     Parameters
@@ -149,7 +155,15 @@ def bounded(name, value, bound, report=None):
     raise NotConverged(Report(False, float(value - bound), iterations, message))
 
 
-def first_root(function, start, limit, *, step=1.0, tolerance=1e-14, accuracy=ACCURACY):
+def first_root(
+    function: Callable[..., Any],
+    start: float,
+    limit: float,
+    *,
+    step: float = 1.0,
+    tolerance: float = 1e-14,
+    accuracy: float = ACCURACY,
+) -> tuple[float, Report]:
     """Find the zero of a scalar function that is met first on the way from `start` to `limit`.
 
     The walk leaves `start` by `step` and lengthens its stride by half each time; the first change
@@ -276,7 +290,14 @@ def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
     return first_root(function, start, limit, step=step, **given)[0]
 
 
-def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5):
+def fixed_point(
+    mapping: Callable[..., Any],
+    start: ArrayLike,
+    *,
+    tolerance: float = 1e-12,
+    max_iterations: int = 200,
+    memory: int = 5,
+) -> tuple[Array, Report]:
     """Solve ``x = mapping(x)`` by Anderson's accelerated iteration.
 
     The next state is the combination of the last images whose residuals cancel best. Where it
@@ -355,7 +376,14 @@ def fixed_point(mapping, start, *, tolerance=1e-12, max_iterations=200, memory=5
     raise NotConverged(Report(False, best, max_iterations, message), best_state)
 
 
-def continuation(solve, values, start, *, failed="raise", progress=False):
+def continuation(
+    solve: Callable[..., Any],
+    values: Iterable[Any],
+    start: object,
+    *,
+    failed: str = "raise",
+    progress: bool = False,
+) -> tuple[Array, Array, Array]:
     """Follow a solution along a parameter, each one the start of the next.
 
     Parameters
@@ -390,7 +418,8 @@ def continuation(solve, values, start, *, failed="raise", progress=False):
     _validate.function("solve", solve)
     _validate.choice("failed", failed, ("raise", "nan"))
     _validate.choice("progress", progress, (True, False))
-    states, errors = [], []
+    states: list[Array | None] = []
+    errors: list[Exception | None] = []
     for value in tqdm(values, unit="point", disable=not progress, delay=PATIENCE):
         try:
             start = solve(value, start)
@@ -401,8 +430,9 @@ def continuation(solve, values, start, *, failed="raise", progress=False):
                 raise
             states.append(None)
             errors.append(error)
-    if errors and all(isinstance(error, ValueError) for error in errors):
-        raise errors[0]
+    first = errors[0] if errors else None
+    if first is not None and all(isinstance(error, ValueError) for error in errors):
+        raise first
     converged = np.array([state is not None for state in states], dtype=bool)
     shape = next((state.shape for state in states if state is not None), ())
     missing = np.full(shape, np.nan)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import pulls
 from wfmlib.learning.annealing.simulated import PATIENCE, move, schedule, shares
 from wfmlib.learning.annealing.state import Model
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Seed
 
 STRONGEST = 100.0  # coupling: all replicas are then one
 WEAKEST = 0.01  # where feedback begins, and below which it does not go
@@ -45,26 +48,26 @@ class ReplicatedAnnealing(Solution):
 
 @tells("more sweeps, a smaller overlap, another rng, or fewer patterns")
 def replicated_annealing(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    loss="errors",
-    gamma=1.0,
-    replicas=20,
-    overlap=0.85,
-    tolerance=0.01,
-    beta=(1.0, 6.0),
-    spacing="geometric",
-    sweeps=10_000,
-    steps=1000,
-    ramp=0.8,
-    gain=0.5,
-    moves="auto",
-    stop_early=True,
-    rng=None,
-    progress=False,
-):
+    loss: str = "errors",
+    gamma: float = 1.0,
+    replicas: int = 20,
+    overlap: float = 0.85,
+    tolerance: float = 0.01,
+    beta: tuple[float, float] = (1.0, 6.0),
+    spacing: str = "geometric",
+    sweeps: int = 10_000,
+    steps: int = 1000,
+    ramp: float = 0.8,
+    gain: float = 0.5,
+    moves: str = "auto",
+    stop_early: bool = True,
+    rng: Seed = None,
+    progress: bool = False,
+) -> ReplicatedAnnealing:
     """Look for binary weights among many solutions: replicas cooled while drawn together.
 
     The replicas sample ``exp(-beta sum_a E(W^a) + (coupling / y) sum_{a<b} W^a . W^b)``

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import metropolis, pulls, waiting
 from wfmlib.learning.annealing.state import Model
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.interrupts import is_interrupt
+from wfmlib.numerics.types import Seed
 
 PATIENCE = 2.0  # seconds until a bar shows
 RARE = 1 / 500  # share of accepted proposals below which waiting is faster (measured)
@@ -37,22 +40,22 @@ class Annealing(Solution):
 
 @tells("more sweeps, a larger last beta, another rng, or fewer patterns")
 def simulated_annealing(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    loss="cross-entropy",
-    gamma=1.0,
-    beta=(1.0, 50.0),
-    spacing="geometric",
-    sweeps=1000,
-    steps=100,
-    moves="auto",
-    start=None,
-    stop_at_solution=True,
-    rng=None,
-    progress=False,
-):
+    loss: str = "cross-entropy",
+    gamma: float = 1.0,
+    beta: tuple[float, float] = (1.0, 50.0),
+    spacing: str = "geometric",
+    sweeps: int = 1000,
+    steps: int = 100,
+    moves: str = "auto",
+    start: ArrayLike | None = None,
+    stop_at_solution: bool = True,
+    rng: Seed = None,
+    progress: bool = False,
+) -> Annealing:
     """Look for binary weights without errors by cooling [eq-metropolis].
 
     Proposals flip one weight. They are accepted with probability ``min(1, exp(-beta dE))``, where

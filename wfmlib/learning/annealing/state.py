@@ -48,7 +48,7 @@ COMMON = [
     "errors",  # (y,) int64
 ]
 # Words of 64 patterns; bits beyond P are 0 in right and wrong, and mean nothing in counters.
-Packed = namedtuple(
+Packed = namedtuple(  # type: ignore[misc]  # the fields of both stand in a variable
     "Packed",
     [
         *COMMON,
@@ -64,7 +64,7 @@ Packed = namedtuple(
         "wrong",  # (y, words): by the least
     ],
 )
-Dense = namedtuple(
+Dense = namedtuple(  # type: ignore[misc]
     "Dense",
     [
         *COMMON,

@@ -28,11 +28,13 @@ Double precision makes an epoch 1.3 to 1.5 times as long. Latent weights are in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.messages.belief_propagation import PATIENCE
@@ -40,6 +42,7 @@ from wfmlib.learning.solution import Solution, tells
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
 from wfmlib.numerics import _validate, portable
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.types import Seed
 
 GRID = portable.scale_of(portable.DELTAS)
 ROWS = 1024  # patterns at a time where an epoch is recorded
@@ -57,32 +60,32 @@ class BinarySGD(Solution):
     """
 
     @property
-    def network(self):
+    def network(self) -> BinaryMLP:
         """The `networks.BinaryMLP` that has these weights."""
         return BinaryMLP(self.weights)
 
     @property
-    def fewest_errors(self):
+    def fewest_errors(self) -> int:
         """The fewest errors at the end of any epoch; the last one's may be more."""
         return int(self.history["errors"].min())
 
 
 @tells("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
 def binary_sgd(
-    xi,
-    sigma,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    units,
-    classes=2,
-    eta=0.1,
-    momentum=0.0,
-    gamma=1.0,
-    spread=None,
-    batch=100,
-    epochs=100,
-    rng=None,
-    progress=False,
-):
+    units: int | Sequence[int],
+    classes: int = 2,
+    eta: float = 0.1,
+    momentum: float = 0.0,
+    gamma: float = 1.0,
+    spread: float | None = None,
+    batch: int = 100,
+    epochs: int = 100,
+    rng: Seed = None,
+    progress: bool = False,
+) -> BinarySGD:
     """Train a deep network of sign units with binary weights, for a fixed number of epochs.
 
     Parameters
@@ -165,7 +168,7 @@ def binary_sgd(
     errors = BinaryMLP(weights).errors(xi, sigma)
     return BinarySGD(
         device=None,
-        weights=weights,
+        weights=weights,  # type: ignore[arg-type]  # one array a layer
         errors=errors,
         converged=errors == 0,
         epochs=epochs,

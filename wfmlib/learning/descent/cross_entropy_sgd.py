@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning._devices import checked, odd, rows
@@ -28,9 +29,11 @@ from wfmlib.learning.descent.schedules import NAMED, Schedule
 from wfmlib.learning.descent.soft_committee import LANES, descend, measure, normalise
 from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.numerics.types import Seed
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,8 +56,15 @@ class CrossEntropySGD(Solution):
 
 @tells("more max_epochs, a slower schedule, another rng, or fewer patterns")
 def cross_entropy_sgd(
-    device, xi, sigma, *, schedule="fast", max_epochs=20_000, rng=None, progress=False
-):
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    *,
+    schedule: str | Schedule = "fast",
+    max_epochs: int = 20_000,
+    rng: Seed = None,
+    progress: bool = False,
+) -> CrossEntropySGD:
     """Train a committee of tanh units by gradient descent on the cross-entropy.
 
     The norm of every unit is held at one, and the sharpness of loss and units, which the norm

@@ -21,9 +21,11 @@ patterns are exact (see `least_action`); the spread is summed in one order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.descent.least_action import choose, present, workspace
@@ -38,8 +40,10 @@ from wfmlib.learning.descent.mini_batches import (
 from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.messages.channel import exact
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate, portable
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.types import Seed
 
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
 
@@ -69,21 +73,21 @@ class EntropicLeastAction(Solution):
 
 @tells("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
 def entropic_least_action(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    replicas=20,
-    eta=1e-2,
-    coupling=0.5,
-    growth=1e-4,
-    batch=100,
-    collapse=1e-7,
-    max_epochs=10_000,
-    snapshots=(),
-    rng=None,
-    progress=False,
-):
+    replicas: int = 20,
+    eta: float = 1e-2,
+    coupling: float = 0.5,
+    growth: float = 1e-4,
+    batch: int = 100,
+    collapse: float = 1e-7,
+    max_epochs: int = 10_000,
+    snapshots: Sequence[int] = (),
+    rng: Seed = None,
+    progress: bool = False,
+) -> EntropicLeastAction:
     """Learn with replicas that attract each other, until they have become one.
 
     The elastic force is that of the replicated loss [eq-replicated-loss]: what is learned is not

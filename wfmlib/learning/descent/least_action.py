@@ -29,6 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.descent.mini_batches import (
@@ -43,7 +44,9 @@ from wfmlib.learning.descent.mini_batches import (
 from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.messages.channel import exact, fast
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Seed
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,17 +62,17 @@ class LeastAction(Solution):
 
 @tells("more max_epochs, a smaller eta, another rng, or fewer patterns")
 def least_action(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    eta=5e-3,
-    batch=100,
-    max_epochs=10_000,
-    start=None,
-    rng=None,
-    progress=False,
-):
+    eta: float = 5e-3,
+    batch: int = 100,
+    max_epochs: int = 10_000,
+    start: ArrayLike | None = None,
+    rng: Seed = None,
+    progress: bool = False,
+) -> LeastAction:
     """Correct, for each wrong pattern, the hidden unit that is closest to being right.
 
     Quick, and a good solver; but what it finds is narrow. `entropic_least_action` looks for

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.learning._devices import checked, rows
 from wfmlib.learning.exact.enumerate_machines import unit_fields
 from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 LARGEST = 20  # weights
 MOST_BYTES = 4 * 2**30  # of a result
 
 
-def all_weights(N):
+def all_weights(N: int) -> Array:
     """Return all 2^N binary weight vectors, in ascending lexicographic order.
 
     Parameters
@@ -43,7 +46,7 @@ def all_weights(N):
     return (2 * bits - 1).astype(np.int8)
 
 
-def enumerate_fields(device, xi, sigma):
+def enumerate_fields(device: Device, xi: ArrayLike, sigma: ArrayLike) -> Array:
     """Return the fields of all 2^N binary weight vectors on all patterns.
 
     With them any loss has its Gibbs average [eq-gibbs] exactly, and so its local entropy. At

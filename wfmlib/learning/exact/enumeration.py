@@ -30,15 +30,18 @@ from multiprocessing.pool import ThreadPool
 import numba
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from wfmlib.learning._devices import checked
 from wfmlib.learning._words import ones, trailing_zeros
 from wfmlib.learning.exact import enumerate_machines
 from wfmlib.models.constraints import Margin
-from wfmlib.models.devices import Device, ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _threads, _validate
 from wfmlib.numerics.interrupts import is_interrupt
+from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 
@@ -112,12 +115,12 @@ class Enumeration:
         return f"Enumeration({asked}: {found})"
 
     @property
-    def entropy(self):
+    def entropy(self) -> float:
         """``ln(count) / N`` in nats per weight [eq-entropy]; minus infinity for no solution."""
         return math.log(self.count) / self.N if self.count else -math.inf
 
     @property
-    def overlap(self):
+    def overlap(self) -> float:
         """Mean overlap of two solutions drawn independently, ``sum_i m_i^2 / N`` [eq-overlap].
 
         The draws are uniform and with replacement: one pair in `count` is a solution with
@@ -126,7 +129,7 @@ class Enumeration:
         return float(np.mean(self.magnetisation**2))
 
     @property
-    def overlap_distinct(self):
+    def overlap_distinct(self) -> float:
         """Mean overlap over the pairs of two *different* solutions.
 
         It leaves out the share ``1 / count`` that `overlap` owes to a solution paired with
@@ -136,7 +139,7 @@ class Enumeration:
             return math.nan
         return (self.overlap - 1 / self.count) / (1 - 1 / self.count)
 
-    def count_at(self, margin):
+    def count_at(self, margin: ArrayLike) -> int | Array:
         """Return the number of solutions at a margin not below the one enumerated.
 
         Parameters
@@ -171,7 +174,7 @@ class Enumeration:
         counts = [self.count_at(one) for one in margin.flat]
         return np.array(counts, dtype=np.int64).reshape(margin.shape)
 
-    def entropy_at(self, margin):
+    def entropy_at(self, margin: ArrayLike) -> float | Array:
         """Return ``ln(count_at(margin)) / N`` in nats per weight; minus infinity for none.
 
         Parameters
@@ -192,23 +195,23 @@ class Enumeration:
         counts = self.count_at(margin)
         if np.ndim(counts) == 0:
             return math.log(counts) / self.N if counts else -math.inf
-        logarithm = np.full(counts.shape, -np.inf)
+        logarithm = np.full(counts.shape, -np.inf)  # type: ignore[union-attr]
         np.log(counts, out=logarithm, where=counts > 0)
         return logarithm / self.N
 
 
 def enumerate_solutions(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    constraint=Margin(0.0),
-    reference=None,
-    keep=0,
-    force=False,
-    progress=None,
-    threads=None,
-):
+    constraint: Margin = Margin(0.0),
+    reference: ArrayLike | None = None,
+    keep: int = 0,
+    force: bool = False,
+    progress: bool | None = None,
+    threads: int | None = None,
+) -> Enumeration:
     """Count the binary weights that store all patterns, exactly, by judging all 2^N.
 
     A weight vector w is a solution when every stability, for the perceptron ``sigma (w . xi) /
@@ -323,8 +326,8 @@ def enumerate_solutions(
         kept.append(part[3])
         if lowest.sum() > keep:
             kept.clear()
-    count = int(lowest.sum())
-    if len(lowest) > steps + 1:  # one unit, of which the stability is the vote
+    count = int(lowest.sum())  # type: ignore[union-attr]  # there is a part or more
+    if len(lowest) > steps + 1:  # type: ignore[arg-type]  # one unit, of which the stability is the vote
         lowest = np.array([0, count])
     return Enumeration(
         device=device,
@@ -333,7 +336,7 @@ def enumerate_solutions(
         constraint=constraint,
         count=count,
         margins=(2 * np.arange(needed, steps + 1) - steps) / np.sqrt(steps),
-        counts_by_margin=lowest[needed:],
+        counts_by_margin=lowest[needed:],  # type: ignore[index]
         counts_by_distance=None if reference is None else distances,
         magnetisation=(2 * ups - count) / count if count else np.full(N, np.nan),
         solutions=_signs(np.sort(np.concatenate(kept)), N) if count <= keep else None,

@@ -12,15 +12,17 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from wfmlib.learning._words import ones
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 LARGEST = 22  # weights, for all 2^N centres
 LARGEST_SOLUTION = 64  # weights: a solution is a 64-bit word
 
 
-def solution_clusters(solutions, distance, replicas):
+def solution_clusters(solutions: ArrayLike, distance: int, replicas: int) -> int:
     """Count the ordered groups of y solutions at one Hamming distance from each other.
 
     This is [eq-mutual-replicas] for one instance: the tuples ``(w_1, ..., w_y)`` of the listed
@@ -68,7 +70,7 @@ def solution_clusters(solutions, distance, replicas):
     return int(_cliques(words, distance, replicas)) * math.factorial(replicas)
 
 
-def surrounding_counts(solutions, distance, *, centres="all"):
+def surrounding_counts(solutions: ArrayLike, distance: int, *, centres: str = "all") -> Array:
     """Count the solutions at a Hamming distance from every centre.
 
     This is ``U(W, D)`` with ``D = distance / N``, whose logarithm makes the local entropy

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
@@ -36,9 +37,11 @@ from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
+from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.numerics.types import Array, Seed
 
 PATIENCE = 2.0  # seconds without a bar
 SLACK = 0.05  # by which the entropy of a few weights may exceed that of all
@@ -89,36 +92,36 @@ class MessagePassing(Solution):
         )
 
     @property
-    def sweeps(self):
+    def sweeps(self) -> int:
         """How often all messages were renewed."""
         return self.epochs
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """How the messages ended, in words: their aim is not a solution, but to settle."""
         return settled(self)
 
     @property
-    def warning(self):
+    def warning(self) -> type[UserWarning] | None:
         """`NotSettled` where the messages did not settle."""
         return None if self.converged else NotSettled
 
 
 @tells("more max_sweeps, damping=0.5, or fewer patterns")
 def approximate_message_passing(
-    device,
-    xi,
-    sigma=None,
+    device: Device,
+    xi: ArrayLike | PackedPatterns,
+    sigma: ArrayLike | None = None,
     *,
-    constraint=Margin(0.0),
-    damping=0.0,
-    tolerance=1e-6,
-    max_sweeps=1000,
-    messages=None,
-    rng=None,
-    progress=False,
-    threads=None,
-):
+    constraint: Margin = Margin(0.0),
+    damping: float = 0.0,
+    tolerance: float = 1e-6,
+    max_sweeps: int = 1000,
+    messages: dict[str, Array] | None = None,
+    rng: Seed = None,
+    progress: bool = False,
+    threads: int | None = None,
+) -> MessagePassing:
     """Find the solutions' entropy and mean weights for a perceptron with many inputs.
 
     A solution has every stability [eq-stability] above the margin. The result is exact in the
@@ -237,7 +240,9 @@ def approximate_message_passing(
     )
 
 
-def state_evolution(device, alpha, sweeps, *, constraint=Margin(0.0)):
+def state_evolution(
+    device: Device, alpha: float, sweeps: int, *, constraint: Margin = Margin(0.0)
+) -> Array:
     """Predict the overlap after each sweep, from means of zero and without damping.
 
     With random patterns at large N the field on a pattern is normal with variance q, and that on

@@ -6,14 +6,17 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.numerics.types import Array, Seed
 
 PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
@@ -54,39 +57,39 @@ class BeliefPropagation(Solution):
     messages: dict
 
     @property
-    def sweeps(self):
+    def sweeps(self) -> int:
         """How often all messages were renewed."""
         return self.epochs
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """How the messages ended, in words: their aim is not a solution, but to settle."""
         return settled(self)
 
     @property
-    def warning(self):
+    def warning(self) -> type[UserWarning] | None:
         """`NotSettled` where the messages did not settle."""
         return None if self.converged else NotSettled
 
 
 @tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
 def belief_propagation(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    reference=None,
-    coupling=0.0,
-    form="exact",
-    output="exact",
-    order="random",
-    damping=0.0,
-    tolerance=1e-6,
-    max_sweeps=1000,
-    messages=None,
-    rng=None,
-    progress=False,
-):
+    reference: ArrayLike | None = None,
+    coupling: float = 0.0,
+    form: str = "exact",
+    output: str = "exact",
+    order: str = "random",
+    damping: float = 0.0,
+    tolerance: float = 1e-6,
+    max_sweeps: int = 1000,
+    messages: dict[str, Array] | None = None,
+    rng: Seed = None,
+    progress: bool = False,
+) -> BeliefPropagation:
     """Pass messages between the patterns and the weights of a device until they settle.
 
     At the fixed point they hold the marginals of all weight vectors that answer every pattern

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.messages.belief_propagation import (
@@ -16,7 +17,9 @@ from wfmlib.learning.messages.belief_propagation import (
 )
 from wfmlib.learning.messages.protocols import named
 from wfmlib.learning.solution import Solution, tells
+from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array, Seed
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +40,7 @@ class FocusingBP(Solution):
     messages: dict
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """How focusing ended, in words; where it found nothing, also how the messages did."""
         steps = len(self.history["settled"])
         lost = steps - np.count_nonzero(self.history["settled"])
@@ -48,22 +51,22 @@ class FocusingBP(Solution):
 
 @tells("a protocol with more steps, more max_sweeps, another rng, or fewer patterns")
 def focusing_bp(
-    device,
-    xi,
-    sigma,
+    device: Device,
+    xi: ArrayLike,
+    sigma: ArrayLike,
     *,
-    replicas=10,
-    protocol="papers",
-    form="exact",
-    output="exact",
-    damping=0.5,
-    tolerance=1e-4,
-    max_sweeps=200,
-    stop_at_solution=False,
-    messages=None,
-    rng=None,
-    progress=False,
-):
+    replicas: float = 10,
+    protocol: str = "papers",
+    form: str = "exact",
+    output: str = "exact",
+    damping: float = 0.5,
+    tolerance: float = 1e-4,
+    max_sweeps: int = 200,
+    stop_at_solution: bool = False,
+    messages: dict[str, Array] | None = None,
+    rng: Seed = None,
+    progress: bool = False,
+) -> FocusingBP:
     """Find weights inside a wide flat region: replicas drawn together, step by step.
 
     Each weight feels, beside the patterns, the other y - 1 replicas of the network through their

@@ -24,8 +24,10 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from wfmlib.numerics import _threads, _validate
+from wfmlib.numerics.types import Array, Seed
 
 WORD = 64  # signs in a word
 
@@ -58,7 +60,7 @@ class PackedPatterns:
         If an array does not hold signs, or the shapes do not match.
     """
 
-    def __init__(self, xi, sigma):
+    def __init__(self, xi: ArrayLike, sigma: ArrayLike) -> None:
         xi, sigma = _validate.patterns(xi, sigma)
         self.P, self.N = xi.shape
         self.words = np.zeros((-(-self.N // WORD), self.P), dtype=np.uint64)
@@ -71,7 +73,7 @@ class PackedPatterns:
             self.words[:, some] = padded.view("<u8").T
 
     @classmethod
-    def random(cls, P, N, *, rng=None):
+    def random(cls, P: int, N: int, *, rng: Seed = None) -> PackedPatterns:
         """Draw random patterns and labels, packed as they are drawn.
 
         The product of a fair label and a fair sign is a fair sign, so only the products are
@@ -109,7 +111,7 @@ class PackedPatterns:
     def __repr__(self):
         return f"PackedPatterns(P={self.P}, N={self.N}, {self.words.nbytes / 1e6:.3g} MB)"
 
-    def unpack(self, rows=slice(None)):
+    def unpack(self, rows: int | slice | Array = slice(None)) -> Array:
         """Return patterns times labels as plain signs.
 
         Parameters
@@ -127,7 +129,7 @@ class PackedPatterns:
         bits = np.unpackbits(words.view(np.uint8), axis=-1, count=self.N, bitorder="little")
         return 2 * bits.view(np.int8) - 1
 
-    def fields(self, w, *, threads=None):
+    def fields(self, w: ArrayLike, *, threads: int | None = None) -> Array:
         """Return ``sum_i sigma_a xi_ai w_i`` for every pattern a.
 
         Parameters
@@ -155,7 +157,7 @@ class PackedPatterns:
         _threads.run(lambda *part: _fields(self.words, padded, out, *part), self.P, block, threads)
         return out
 
-    def pull(self, g, *, threads=None):
+    def pull(self, g: ArrayLike, *, threads: int | None = None) -> Array:
         """Return ``sum_a sigma_a xi_ai g_a`` for every weight i.
 
         Parameters
@@ -184,7 +186,7 @@ class PackedPatterns:
         )
         return out[: self.N]
 
-    def stabilities(self, w, *, threads=None):
+    def stabilities(self, w: ArrayLike, *, threads: int | None = None) -> Array:
         """Return the stability ``sigma (w . xi) / |w|`` of each pattern [eq-stability].
 
         Parameters
@@ -212,7 +214,7 @@ class PackedPatterns:
         scaled = w / size  # its squares neither overflow nor underflow
         return self.fields(scaled, threads=threads) / math.sqrt(np.sum(scaled**2))
 
-    def errors(self, w, margin=0.0, *, threads=None):
+    def errors(self, w: ArrayLike, margin: float = 0.0, *, threads: int | None = None) -> int:
         """Return how many patterns have a stability that is not above `margin`.
 
         Parameters

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.types import Array
 
 NAMES = ("papers", "solve")
 
@@ -41,7 +42,7 @@ def named(name, is_binary):
     return pseudo_reinforcement()
 
 
-def exponential(first=0.5, last=30.0, steps=30):
+def exponential(first: float = 0.5, last: float = 30.0, steps: int = 30) -> Array:
     """Return couplings that grow by a constant factor: the protocol of P1, App. E.
 
     Parameters
@@ -61,7 +62,7 @@ def exponential(first=0.5, last=30.0, steps=30):
     return np.geomspace(first, last, _validate.integer("steps", steps, 2))
 
 
-def atanh_steps(steps=30, cap=10.0):
+def atanh_steps(steps: int = 30, cap: float = 10.0) -> Array:
     """Return ``arctanh(i / (steps - 1))``, the last one capped: for binary weights, P3, App. B 3.
 
     Parameters
@@ -82,7 +83,7 @@ def atanh_steps(steps=30, cap=10.0):
     return np.minimum(np.append(couplings, cap), cap)
 
 
-def pseudo_reinforcement(steps=30, exponent=0.5, last=0.99):
+def pseudo_reinforcement(steps: int = 30, exponent: float = 0.5, last: float = 0.99) -> Array:
     """Return couplings and numbers of replicas that grow together; for binary weights.
 
     At rate r, ``coupling = arctanh(r^x)`` and ``replicas = 1 + r^(1 - 2 x) / (1 - r)``: the field
