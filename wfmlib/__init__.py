@@ -35,6 +35,7 @@ _MEMBERS = (
     "ReLU",
     "Sign",
     "Spherical",
+    "Ternary",
     "TreeCommittee",
 )
 

@@ -8,7 +8,7 @@ frozen value that compares and hashes, and theory finds its formulas in the memb
 from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.weights import Binary, Spherical, Ternary
 
 __all__ = [
     "Activation",
@@ -21,6 +21,7 @@ __all__ = [
     "ReLU",
     "Sign",
     "Spherical",
+    "Ternary",
     "TreeCommittee",
 ]
 

@@ -13,12 +13,12 @@ import math
 from dataclasses import dataclass
 
 from wfmlib.models.activations import Activation, Linear, ReLU, Sign
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.weights import Binary, Spherical, Ternary
 from wfmlib.numerics import _validate
 
 __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepted"]
 
-WEIGHTS = (Binary, Spherical)
+WEIGHTS = (Binary, Spherical, Ternary)
 ACTIVATIONS = (Sign, ReLU, Activation)
 
 
@@ -83,8 +83,13 @@ class Device:
         ------
         TypeError, ValueError
             If `w` does not hold finite real numbers, or not as many units as the device has, or
-            anything but -1 and +1 where weights are binary.
+            anything but -1 and +1 where weights are binary; if they are ternary, for which
+            there is theory only.
         """
+        if isinstance(self.weights, Ternary):
+            raise ValueError(
+                f"device must have weights Binary() or Spherical() for a network, got {self!r}"
+            )
         net = self._network(w)
         if net.w.ndim > 1 and len(net.w) != self.units:
             raise ValueError(f"w must have {self.units} rows, one a unit, got shape {net.w.shape}")
@@ -114,7 +119,7 @@ class Perceptron(Device):
 
     Parameters
     ----------
-    weights : Binary or Spherical
+    weights : Binary, Spherical or Ternary
         What a weight may be.
 
     Raises
@@ -128,7 +133,7 @@ class Perceptron(Device):
     array([1], dtype=int8)
     """
 
-    weights: Binary | Spherical = Binary()
+    weights: Binary | Spherical | Ternary = Binary()
 
     units = 1  #: number of units
     activation = Linear()  #: a stability is the field itself: effective overlap c(q) = q
@@ -158,7 +163,7 @@ class TreeCommittee(Device):
         Number K of units. Theory for infinitely many holds as K tends to infinity after N.
     activation : Sign, ReLU or Activation
         What a unit answers to its preactivation.
-    weights : Binary or Spherical
+    weights : Binary, Spherical or Ternary
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
 
     Raises
@@ -177,7 +182,7 @@ class TreeCommittee(Device):
 
     units: int | float
     activation: Sign | ReLU | Activation = Sign()
-    weights: Binary | Spherical = Spherical()
+    weights: Binary | Spherical | Ternary = Spherical()
 
     def __post_init__(self):
         self._checked(self.activation)
@@ -198,7 +203,7 @@ class Committee(Device):
         Number K of units.
     activation : Sign, ReLU or Activation
         What a unit answers to its preactivation.
-    weights : Binary or Spherical
+    weights : Binary, Spherical or Ternary
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N``.
 
     Raises
@@ -209,7 +214,7 @@ class Committee(Device):
 
     units: int
     activation: Sign | ReLU | Activation = Sign()
-    weights: Binary | Spherical = Spherical()
+    weights: Binary | Spherical | Ternary = Spherical()
 
     tree = False
 
@@ -231,7 +236,7 @@ class ParityMachine(Device):
     ----------
     units : int
         Number K of units.
-    weights : Binary or Spherical
+    weights : Binary, Spherical or Ternary
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
 
     Raises
@@ -241,7 +246,7 @@ class ParityMachine(Device):
     """
 
     units: int
-    weights: Binary | Spherical = Spherical()
+    weights: Binary | Spherical | Ternary = Spherical()
 
     def __post_init__(self):
         self._checked()

@@ -22,10 +22,12 @@ from wfmlib.models.devices import (
     TreeCommittee,
     accepted,
 )
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 CONSTRAINTS = (Margin, CrossEntropy)
+FINITE = (Binary, Spherical)  # weights of machines of finitely many units
 
 LEAST_LOAD = 1e-7  # other than 0; its largest margin lies within the range
 
@@ -113,6 +115,11 @@ def _check_finite(device, term, constraint, finite, odd):
         raise ValueError(
             "device must have three units where their number is finite, or infinitely many "
             f"(units=np.inf), here; got {device!r}"
+        )
+    if not isinstance(device.weights, FINITE):
+        raise ValueError(
+            "device must have weights Binary() or Spherical() where units are finitely many, "
+            f"got {device!r}"
         )
     if constraint != Margin(0.0):
         raise ValueError(

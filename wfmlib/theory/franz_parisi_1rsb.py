@@ -30,8 +30,10 @@ import scipy
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
+from wfmlib.theory.axes import checked
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.saddles.groups import RULE, Groups
 
@@ -303,6 +305,7 @@ class _Search:
 
     def __init__(self, device, alpha, distance, reference, constraint):
         _validate.member("reference", reference, (Margin,))
+        checked(device, constraint, weights=(Binary, Spherical))
         self.case = Surroundings(device, alpha, reference, constraint)
         self.distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
         state, self.report = self.case.solve(self.distance, self.case.start)

@@ -22,6 +22,7 @@ class Discrete:
     implicit = True  #: conjugates of a given overlap are solved for, not closed formulas
     #: where groups are looked for: a split of 40 leaves 1 - q1 of order 1e-9
     last_split, largest_split = 20.0, 40.0
+    most_replicas = math.inf  #: of those at a given overlap, if not infinitely many
     #: logarithm of p_hat beyond which counted solutions collapse upon each other
     largest_log_hat = 12.0
     #: logarithm of (1 - p1) / (1 - p0) beyond which groups shrink to single configurations

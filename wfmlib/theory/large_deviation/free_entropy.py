@@ -141,7 +141,7 @@ def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
     replicas : float
         Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
         necessarily an integer; or ``math.inf``. For a parity machine of more than three units up
-        to 50.
+        to 50; with ternary weights up to 50, or ``math.inf``.
     constraint : Margin
         What every pattern demands, from -2 to 1e4 times the activation's `scale`; 0 for finitely
         many units.
@@ -490,12 +490,13 @@ def zero_complexity_replicas(device, alpha, overlap, *, constraint=Margin(0.0)):
         return point.complexity
 
     start = 0.0 if complexity(0.0) > 0.0 else math.log(2.0)
-    last = math.log(MOST_REPLICAS)
+    most = min(MOST_REPLICAS, axes[0].most_replicas)
+    last = math.log(most)
     try:
         return math.exp(first_root(complexity, start, last, step=0.5, tolerance=1e-9)[0])
     except NoZero as failure:
         message = (
-            f"the complexity keeps its sign up to {MOST_REPLICAS:g} replicas: overlap = "
+            f"the complexity keeps its sign up to {most:g} replicas: overlap = "
             f"{overlap:.6g}, alpha = {alpha:.6g}"
         )
         report = Report(False, failure.residual, failure.report.iterations, message)
@@ -564,7 +565,8 @@ def _checked_replicas(replicas, device, axes):
         replicas = replicas.item()
     infinite = isinstance(replicas, (float, np.floating)) and replicas == math.inf
     if not infinite:
-        replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, MOST_REPLICAS)
+        countable = min(MOST_REPLICAS, axes[0].most_replicas)
+        replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, countable)
     most = axes[1].most_replicas
     if replicas > most:
         raise ValueError(
