@@ -471,7 +471,8 @@ def _constrained(
         size = max(abs(step_delta) * a * a, abs(step_log_z))
         if size < 1e-14 * max(1.0, abs(delta), abs(log_z)) or (best < 1e-13 and turn > 2):
             break
-        shorten = min(1.0, 1.0 / size)
+        # no further than a part of the width of the fields
+        shorten = min(1.0, (1.0 + 0.2 * a * width) / size)
         delta += shorten * step_delta
         log_z += shorten * step_log_z
     else:
