@@ -208,7 +208,7 @@ def test_a_state_says_of_what_it_is():
     assert state.q_hat == pytest.approx(state.q / (1.0 - state.q) ** 2, rel=1e-14)
     assert state.report.converged
     curve = typical.curve(THREE, [0.5, 1.0, 4.0])
-    assert curve.converged.tolist() == [True, True, False]
+    assert curve.converged.values.tolist() == [True, True, False]
     assert curve.entropy[1] == state.entropy
 
 

@@ -142,7 +142,7 @@ def test_no_solutions_next_to_a_reference_that_makes_errors():
     assert typical.solve(DEVICE, alpha, reference).error_rate > 1e-3
     distances = np.array([1e-3, 3e-3, 0.01])
     found = franz_parisi.curve(DEVICE, alpha, distances, reference=reference)
-    assert found.converged.tolist() == [False, True, True]
+    assert found.converged.values.tolist() == [False, True, True]
     assert found.local_entropy[1] < 0.0 < found.local_entropy[2]
     assert found.replicon[1] > 1.0 > found.replicon[2]
     with pytest.raises(NotConverged, match="no replica-symmetric saddle point"):

@@ -453,9 +453,9 @@ def test_entropy_touches_a_slope_of_zero_at_the_threshold(device, digits):
 def test_a_curve_holds_the_points_and_nan_where_there_are_none():
     overlaps = np.array([[0.95, 0.2], [0.5, 0.8]])
     found = curve(SIGNS, 1.0, overlaps, replicas=20)
-    assert found.converged.tolist() == [[True, False], [True, True]]
-    assert (found.device, found.alpha, found.replicas) == (SIGNS, 1.0, 20.0)
-    assert found.constraint == Margin(0.0)
+    assert found.converged.values.tolist() == [[True, False], [True, True]]
+    assert (found.device, found.alpha, found.replicas) == (repr(SIGNS), 1.0, 20.0)
+    assert found.constraint == repr(Margin(0.0))
     assert math.isnan(found.entropy[0, 1])
     point = solve(SIGNS, 1.0, 0.8, replicas=20)
     for name in ("entropy", "local_entropy", "energetic", "q0", "spread", "slope", "complexity"):
@@ -555,7 +555,7 @@ def test_a_saddle_point_is_judged_by_its_residual(monkeypatch):
 def test_a_curve_goes_on_past_overlaps_without_a_saddle_point():
     found = curve(PERCEPTRON, 0.7, [0.005, 0.2, 0.6], replicas=1e5)
     np.testing.assert_array_equal(found.converged, [False, False, True])
-    assert all("must be above" in why for why in found.reason[:2])
+    assert all("must be above" in why for why in found.reason.values[:2])
     with pytest.raises(NotConverged, match="must be above"):
         large_deviation.zero_complexity_replicas(CASES[3][0], 0.83, 1e-9)
 

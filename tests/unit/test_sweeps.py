@@ -14,10 +14,10 @@ PERCEPTRON, COMMITTEE = Perceptron(), TreeCommittee(np.inf)
 
 def test_loads_that_have_no_saddle_point_or_cannot_be_are_told_apart():
     curve = typical.curve(Perceptron(Spherical()), [0.5, -1.0, 3.0, 1.0])
-    assert curve.converged.tolist() == [True, False, False, True]
+    assert curve.converged.values.tolist() == [True, False, False, True]
     np.testing.assert_array_equal(np.isnan(curve.q), ~curve.converged)
     assert curve.reason[1] == "alpha must be finite and >= 0, got -1.0"
-    assert curve.reason[2].startswith("above capacity: alpha must be below 2")
+    assert curve.reason.values[2].startswith("above capacity: alpha must be below 2")
     assert curve.reason[0] == curve.reason[3] == ""
     alone = typical.solve(Perceptron(Spherical()), 1.0)
     assert curve.q[3] == alone.q
@@ -26,25 +26,25 @@ def test_loads_that_have_no_saddle_point_or_cannot_be_are_told_apart():
 
 def test_margins_out_of_range_are_points_without_an_answer():
     curve = typical.curve(PERCEPTRON, 0.5, [Margin(0.0), Margin(-3.0)])
-    assert curve.converged.tolist() == [True, False]
-    assert "margin" in curve.reason[1]
+    assert curve.converged.values.tolist() == [True, False]
+    assert "margin" in curve.reason.values[1]
 
 
 def test_distances_out_of_range_are_points_without_an_answer():
     curve = franz_parisi.curve(PERCEPTRON, 0.5, [0.0, 0.3, 0.7, np.nan, -0.1])
-    assert curve.converged.tolist() == [True, True, False, False, False]
+    assert curve.converged.values.tolist() == [True, True, False, False, False]
     alone = franz_parisi.curve(PERCEPTRON, 0.5, [0.3])
     assert curve.local_entropy[1] == alone.local_entropy[0]
     np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
     np.testing.assert_array_equal(np.isnan(curve.bound), ~curve.converged)
-    assert "from 0 to 0.5 (half of the weights differ), got 0.7" in curve.reason[2]
+    assert "from 0 to 0.5 (half of the weights differ), got 0.7" in curve.reason.values[2]
     assert curve.reason[0] == curve.reason[1] == ""
 
 
 def test_overlaps_out_of_range_are_points_without_an_answer():
     curve = large_deviation.curve(COMMITTEE, 1.0, [0.5, 1.0, 0.8], replicas=20)
-    assert curve.converged.tolist() == [True, False, True]
-    assert curve.overlap.tolist() == [0.5, 1.0, 0.8]
+    assert curve.converged.values.tolist() == [True, False, True]
+    assert curve.overlap.values.tolist() == [0.5, 1.0, 0.8]
     np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
     assert curve.reason[1] == "overlap must be finite and >= 1e-09 and < 1, got 1.0"
 

@@ -477,23 +477,26 @@ def test_the_sign_committee_has_a_saddle_point_at_any_margin():
 def test_a_curve_is_what_solve_gives_point_by_point():
     margins = np.array([0.0, 0.3, 0.6, 0.9])
     curve = typical.curve(Perceptron(), 0.5, [Margin(k) for k in margins])
-    assert curve.converged.tolist() == [True, True, True, False]
+    assert curve.converged.values.tolist() == [True, True, True, False]
     assert np.isnan(curve.entropy[3])
     for i in range(3):
         point = typical.solve(Perceptron(), 0.5, Margin(margins[i]))
         for name in ("q", "q_hat", "distance", "entropy", "replicon", "margin_density"):
             assert getattr(curve, name)[i] == getattr(point, name)
-    assert curve.alpha.tolist() == [0.5] * 4
-    assert curve.margin.tolist() == margins.tolist()
+    assert (float(curve.alpha), curve.margin.values.tolist()) == (0.5, margins.tolist())
+    assert curve.q.dims == ("margin",)
 
 
 def test_curves_broadcast():
     device, margins = TreeCommittee(np.inf, ReLU()), [Margin(0.0), Margin(0.1), Margin(9.0)]
     curve = typical.curve(device, np.array([[0.2], [0.4]]), margins)
-    assert curve.device == device
-    assert curve.constraint.tolist() == [margins] * 2
+    assert curve.device == repr(device)
+    assert curve.q.dims == ("alpha", "margin")
+    assert curve.alpha.values.tolist() == [0.2, 0.4]
+    assert curve.margin.values.tolist() == [0.0, 0.1, 9.0]
+    assert curve.entropy.attrs["units"] == "nats per weight"
     assert curve.entropy.shape == curve.converged.shape == (2, 3)
-    assert curve.converged[:, 2].tolist() == [False, False]
+    assert curve.converged[:, 2].values.tolist() == [False, False]
     single = typical.curve(Perceptron(), 0.3, Margin(0.1))
     assert single.q.shape == ()
     assert float(single.q) == typical.solve(Perceptron(), 0.3, Margin(0.1)).q

@@ -333,7 +333,8 @@ def curve(
 
     Returns
     -------
-    franz_parisi.Curve
+    xarray.Dataset
+        As `franz_parisi.curve`.
 
     Raises
     ------

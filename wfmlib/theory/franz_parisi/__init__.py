@@ -5,7 +5,6 @@
 """
 
 from wfmlib.theory.franz_parisi.potential import (
-    Curve,
     Point,
     curve,
     dense_threshold,
@@ -20,7 +19,6 @@ from wfmlib.theory.franz_parisi.potential import (
 )
 
 __all__ = [
-    "Curve",
     "Point",
     "curve",
     "dense_threshold",

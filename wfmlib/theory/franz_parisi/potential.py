@@ -25,9 +25,9 @@ from wfmlib.theory.franz_parisi.dense_regions import (
     margin_no_gap,
 )
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.sweeps import dataset
 
 __all__ = [
-    "Curve",
     "Point",
     "curve",
     "dense_threshold",
@@ -189,43 +189,6 @@ def _observables(at):
 COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """The surroundings of a typical reference at many distances, arrays of one shape.
-
-    Attributes
-    ----------
-    device, alpha, reference, constraint
-        As in `Point`, the same for all distances.
-    distance, local_entropy, bound, slope, p, t0, replicon : ndarray
-        As in `Point`; NaN where there is no saddle point. At distance 0 only `local_entropy` and
-        `bound` have a meaning.
-    converged : ndarray of bool
-        Whether there is one.
-    reason : ndarray of str
-        Why there is none; empty where there is one.
-    """
-
-    device: Perceptron | TreeCommittee
-    alpha: float
-    distance: np.ndarray
-    reference: Margin | CrossEntropy
-    constraint: Margin
-    local_entropy: np.ndarray
-    bound: np.ndarray
-    slope: np.ndarray
-    p: np.ndarray
-    t0: np.ndarray
-    replicon: np.ndarray
-    converged: np.ndarray
-    reason: np.ndarray
-
-    @property
-    def normalised(self):
-        """Logarithm of the fraction of configurations that are solutions, per weight."""
-        return self.local_entropy - self.bound
-
-
 def curve(
     device,
     alpha,
@@ -248,9 +211,11 @@ def curve(
 
     Returns
     -------
-    Curve
-        Arrays of the shape of `distance`, with NaN, ``converged = False`` and a reason where there
-        is no saddle point or a distance is out of range.
+    xarray.Dataset
+        Coordinate `distance`; variables `local_entropy`, `bound`, `slope`, `p`, `t0`, `replicon`
+        as in `Point`, and `normalised`, the local entropy less the bound, with their units: NaN,
+        ``converged = False`` and a `reason` where there is no saddle point or a distance is out
+        of range. At distance 0 only `local_entropy` and `bound` have a meaning.
 
     Raises
     ------
@@ -267,7 +232,7 @@ def curve(
 
 
 def along(distance, case, progress=False):
-    """Return the `Curve` of surroundings that are set up already."""
+    """Return the curve around a reference whose surroundings are set up already."""
     distances = _validate.reals("distance", distance)
     order = np.argsort(-distances, axis=None)
     order = order[distances.flat[order] != 0.0]
@@ -293,13 +258,10 @@ def along(distance, case, progress=False):
             for name, value in seen[d].items():
                 columns[name][place] = value
     columns |= {"converged": converged, "reason": reason}
-    return Curve(
-        device=case.device,
-        alpha=case.alpha,
-        reference=case.drawn_from,
-        constraint=case.constraint,
-        **{name: column.reshape(distances.shape) for name, column in columns.items()},
-    )
+    del columns["distance"]
+    columns["normalised"] = columns["local_entropy"] - columns["bound"]
+    same = {"alpha": case.alpha, "reference": case.drawn_from, "constraint": case.constraint}
+    return dataset({"distance": distances}, columns, device=case.device, **same)
 
 
 def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
@@ -340,16 +302,17 @@ def heights(distance, case):
         state, _ = case.reach(float(distance))
         return _height(case.at(float(distance), state))
     found = along(distance, case)
-    if not np.all(found.converged):
-        largest = np.max(found.distance[~found.converged])
+    lost = ~found.converged.values
+    if np.any(lost):
+        largest = np.max(found.distance.values[lost])
         warnings.warn(
-            f"no replica-symmetric saddle point at {np.sum(~found.converged)} of "
+            f"no replica-symmetric saddle point at {np.sum(lost)} of "
             f"{found.distance.size} distances, the largest {largest:.6g}: NaN there. There, "
-            f"{found.reason[found.distance == largest][0]}",
+            f"{found.reason.values[found.distance.values == largest][0]}",
             RuntimeWarning,
             stacklevel=3,
         )
-    return found.local_entropy
+    return found.local_entropy.values
 
 
 def geometric_bound(device, distance):

@@ -4,7 +4,6 @@
 """
 
 from wfmlib.theory.large_deviation.free_entropy import (
-    Curve,
     Point,
     curve,
     dense_threshold,
@@ -16,7 +15,6 @@ from wfmlib.theory.large_deviation.free_entropy import (
 )
 
 __all__ = [
-    "Curve",
     "Point",
     "curve",
     "dense_threshold",

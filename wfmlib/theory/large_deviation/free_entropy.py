@@ -32,9 +32,9 @@ from wfmlib.theory import typical
 from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
+from wfmlib.theory.sweeps import dataset
 
 __all__ = [
-    "Curve",
     "Point",
     "curve",
     "dense_threshold",
@@ -246,41 +246,6 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Real replicas at many mutual overlaps, arrays of one shape.
-
-    Attributes
-    ----------
-    device, alpha, replicas, constraint
-        As in `Point`, the same for all overlaps.
-    overlap, entropy, local_entropy, energetic, q0, spread, slope, entropy_slope : ndarray
-        As in `Point`; NaN where there is no saddle point.
-    complexity : ndarray
-        NaN also where that of a `Point` is None.
-    converged : ndarray of bool
-        Whether there is a saddle point.
-    reason : ndarray of str
-        Why there is none; empty where there is one.
-    """
-
-    device: Perceptron | TreeCommittee | ParityMachine
-    alpha: float
-    overlap: np.ndarray
-    replicas: float
-    constraint: Margin
-    entropy: np.ndarray
-    local_entropy: np.ndarray
-    energetic: np.ndarray
-    q0: np.ndarray
-    spread: np.ndarray
-    slope: np.ndarray
-    entropy_slope: np.ndarray
-    complexity: np.ndarray
-    converged: np.ndarray
-    reason: np.ndarray
-
-
 def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), progress=False):
     """Solve at many overlaps, each the start of the next smaller one.
 
@@ -295,9 +260,11 @@ def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), 
 
     Returns
     -------
-    Curve
-        Arrays of the shape of `overlap`, with NaN, ``converged = False`` and a reason where there
-        is no saddle point or an overlap is out of range.
+    xarray.Dataset
+        Coordinate `overlap`; variables `entropy`, `local_entropy`, `energetic`, `q0`, `spread`,
+        `slope`, `entropy_slope`, `complexity` as in `Point`, with their units: NaN,
+        ``converged = False`` and a `reason` where there is no saddle point or an overlap is out of
+        range; a complexity that a `Point` does not have is NaN, too.
 
     Raises
     ------
@@ -328,15 +295,10 @@ def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), 
     converged[order], reason[order] = reached, why
     table[:, 0] = overlaps.flat
     columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(COLUMNS)}
-    return Curve(
-        device=device,
-        alpha=alpha,
-        replicas=replicas,
-        constraint=constraint,
-        converged=converged.reshape(overlaps.shape),
-        reason=reason.reshape(overlaps.shape),
-        **columns,
-    )
+    columns |= {"converged": converged, "reason": reason}
+    del columns["overlap"]
+    same = {"alpha": alpha, "replicas": replicas, "constraint": constraint}
+    return dataset({"overlap": overlaps}, columns, device=device, **same)
 
 
 def local_entropy(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
@@ -397,16 +359,17 @@ def _column(name, device, alpha, overlap, replicas, constraint):
     if _validate.array("overlap", overlap).ndim == 0:
         return getattr(solve(device, alpha, overlap, **asked), name)
     found = curve(device, alpha, overlap, **asked)
-    if not np.all(found.converged):
-        largest = np.max(found.overlap[~found.converged])
+    lost = ~found.converged.values
+    if np.any(lost):
+        largest = np.max(found.overlap.values[lost])
         warnings.warn(
-            f"no saddle point at {np.sum(~found.converged)} of {found.overlap.size} overlaps, "
+            f"no saddle point at {np.sum(lost)} of {found.overlap.size} overlaps, "
             f"the largest {largest:.6g}: NaN there. There, "
-            f"{found.reason[found.overlap == largest][0]}",
+            f"{found.reason.values[found.overlap.values == largest][0]}",
             RuntimeWarning,
             stacklevel=3,
         )
-    return getattr(found, name)
+    return found[name].values
 
 
 # ------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@
 """
 
 from wfmlib.theory.typical.entropy import (
-    Curve,
     GibbsPoint,
     OneStep,
     SaddlePoint,
@@ -19,7 +18,6 @@ from wfmlib.theory.typical.entropy import (
 )
 
 __all__ = [
-    "Curve",
     "GibbsPoint",
     "OneStep",
     "SaddlePoint",

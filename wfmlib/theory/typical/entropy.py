@@ -10,7 +10,7 @@ entropy, and is still returned: it describes no solutions, and is what P3 draws 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from wfmlib.models.devices import Device
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
 from wfmlib.theory.axes import CONSTRAINTS, broadcast, checked, checked_load
 from wfmlib.theory.saddles.replica_symmetric import Stationary, last_load, lowest
+from wfmlib.theory.sweeps import dataset
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
 from wfmlib.theory.typical.thresholds import capacity, instability, last_margin, max_margin
 
 __all__ = [
-    "Curve",
     "GibbsPoint",
     "OneStep",
     "SaddlePoint",
@@ -292,39 +292,6 @@ def _no_saddle_point(device, alpha, axes, failure):
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """Saddle points along a sweep, arrays of one shape.
-
-    Attributes
-    ----------
-    device : Perceptron or TreeCommittee
-    alpha, margin : ndarray
-        Where.
-    constraint : ndarray of Margin
-        The same as `margin`, as it was given.
-    q, q_hat, distance, entropy, replicon, margin_density : ndarray
-        As in `SaddlePoint`; NaN where there is no saddle point.
-    converged : ndarray of bool
-        Whether there is one.
-    reason : ndarray of str
-        Why there is none; empty where there is one.
-    """
-
-    device: Device
-    alpha: np.ndarray
-    margin: np.ndarray
-    constraint: np.ndarray
-    q: np.ndarray
-    q_hat: np.ndarray
-    distance: np.ndarray
-    entropy: np.ndarray
-    replicon: np.ndarray
-    margin_density: np.ndarray
-    converged: np.ndarray
-    reason: np.ndarray
-
-
 def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
     """Solve at many loads and margins.
 
@@ -340,9 +307,11 @@ def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
 
     Returns
     -------
-    Curve
-        Arrays of the broadcast shape, with NaN, ``converged = False`` and a reason past the last
-        saddle point and where a load or margin is out of range.
+    xarray.Dataset
+        Coordinates `alpha` and `margin`; variables `q`, `q_hat`, `distance`, `entropy`,
+        `replicon`, `margin_density` as in `SaddlePoint`, with their units: NaN,
+        ``converged = False`` and a `reason` past the last saddle point and where a load or margin
+        is out of range. A dimension is called after the argument that varies along it.
 
     Raises
     ------
@@ -353,7 +322,7 @@ def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
     """
     constraints, alphas = broadcast(constraint, alpha=alpha)
     points = list(zip(alphas.ravel().tolist(), constraints.ravel().tolist(), strict=True))
-    names = [f.name for f in fields(Curve)][4:-2]
+    names = ["q", "q_hat", "distance", "entropy", "replicon", "margin_density"]
     values = np.full((len(points), len(names)), np.nan)
 
     def solved(i, _):  # no saddle point needs its neighbour as a start
@@ -367,13 +336,7 @@ def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
         solved, range(len(points)), None, failed="nan", progress=progress
     )
     columns = dict(zip(names, values.T, strict=True))
-    margins = np.array([one.kappa for _, one in points], dtype=float)
-    return Curve(
-        device=device,
-        alpha=alphas.copy(),
-        margin=margins.reshape(alphas.shape),
-        constraint=constraints.copy(),
-        converged=converged.reshape(alphas.shape),
-        reason=reasons.reshape(alphas.shape),
-        **{name: column.reshape(alphas.shape) for name, column in columns.items()},
-    )
+    columns |= {"converged": converged, "reason": reasons}
+    margins = np.reshape([one.kappa for one in np.ravel(constraint)], np.shape(constraint))
+    swept = {"alpha": np.asarray(alpha, dtype=float), "margin": margins}
+    return dataset(swept, columns, device=device)
