@@ -68,7 +68,7 @@ def test_curve_of_the_table():
     found = franz_parisi.curve(Perceptron(), 0.5, distance, reference=Margin(0.1))
     expected = np.array([row["local_entropy"] for row in rows])[[2, 0, 3, 1]]
     assert found.converged.all()
-    assert found.local_entropy == pytest.approx(expected, abs=2e-12)
+    assert found.local_entropy.values == pytest.approx(expected, abs=2e-12)
 
 
 @pytest.mark.parametrize("point", POINTS, ids=name)

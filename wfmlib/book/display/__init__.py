@@ -7,6 +7,7 @@ ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
+from wfmlib.book.display.plotting import plot
 from wfmlib.book.display.slider import Slider, slider, stops_of
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Rule",
     "Slider",
     "figures",
+    "plot",
     "progress",
     "slider",
     "stops_of",
