@@ -27,8 +27,8 @@ def test_without_a_margin_the_teacher_is_one_of_the_students(alpha):
     around = margin_students.surroundings(DEVICE, alpha, 0.1, reference=Margin(0.0))
     known = teacher_student.curve(DEVICE, alpha, [0.1])
     assert around.teacher == pytest.approx(around.t0, abs=1e-7)  # of panels: some 1e-9
-    assert around.local_entropy == pytest.approx(known.local_entropy[0], abs=1e-7)
-    assert around.slope == pytest.approx(known.slope[0], abs=1e-6)
+    assert around.local_entropy == pytest.approx(known.local_entropy.item(), abs=1e-7)
+    assert around.slope == pytest.approx(known.slope.item(), abs=1e-6)
 
 
 def test_the_curve_is_highest_where_the_typical_students_are():

@@ -18,7 +18,7 @@ COMMITTEE = {"xi": (1000, 999), "device": TreeCommittee(9)}
 IMAGES = {"xi": (500, 784), "device": Committee(9)}
 
 FOCUSING = {
-    "protocol": None,  # P1's exponential one for weights on the sphere, P3's for binary ones
+    "protocol": "papers",  # P1's exponential one for weights on the sphere, P3's for binary ones
     "output": "exact",
     "damping": 0.5,
     "tolerance": 1e-4,

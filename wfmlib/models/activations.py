@@ -97,6 +97,7 @@ class Linear(EnergeticTerm):
     slope_at_one = 1.0  #: c'(1)
 
     def effective(self, q, complement):
+        """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         return EffectiveOverlap(q, complement, 1.0, 0.0)
 
 
@@ -114,6 +115,7 @@ class Sign(EnergeticTerm):
     slope_at_one = math.inf  #: c'(1)
 
     def effective(self, q, complement):
+        """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         sine = np.sqrt(complement * (1.0 + q))  # of the angle between the two weight vectors
         gap = 4.0 / np.pi * np.arcsin(np.sqrt(0.5 * complement))
         return EffectiveOverlap(
@@ -157,6 +159,7 @@ class ReLU(EnergeticTerm):
     slope_at_one = 1.0 / (1.0 - 1.0 / math.pi)  #: c'(1)
 
     def effective(self, q, complement):
+        """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         theta = 2.0 * np.arcsin(np.sqrt(0.5 * complement))
         sine = np.sqrt(complement * (1.0 + q))
         norm = 2.0 * np.pi * self.scale**2
@@ -218,6 +221,7 @@ class Activation(EnergeticTerm):
         return self._correlation.slope_at_one
 
     def effective(self, q, complement):
+        """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         if np.ndim(q) == 0:
             return EffectiveOverlap(*self._correlation(float(q), float(complement)))
         rows = [self._correlation(*pair) for pair in zip(q.flat, complement.flat, strict=True)]
