@@ -26,6 +26,7 @@ _PARTS = (
 )
 _MEMBERS = (
     "Activation",
+    "Band",
     "Binary",
     "Committee",
     "CrossEntropy",

@@ -6,12 +6,13 @@ frozen value that compares and hashes, and theory finds its formulas in the memb
 """
 
 from wfmlib.models.activations import Activation, ReLU, Sign
-from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, Margin
 from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
 from wfmlib.models.weights import Binary, Spherical, Ternary
 
 __all__ = [
     "Activation",
+    "Band",
     "Binary",
     "Committee",
     "CrossEntropy",

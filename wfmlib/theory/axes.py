@@ -13,7 +13,7 @@ from functools import singledispatch
 import numpy as np
 
 from wfmlib.models.activations import Sign
-from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, Margin
 from wfmlib.models.devices import (
     WEIGHTS,
     Committee,
@@ -26,7 +26,8 @@ from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
-CONSTRAINTS = (Margin, CrossEntropy)
+CONSTRAINTS = (Margin, Band, CrossEntropy)
+HARD = (Margin, Band)  # what is counted are solutions
 FINITE = (Binary, Spherical)  # weights of machines of finitely many units
 
 LEAST_LOAD = 1e-7  # other than 0; its largest margin lies within the range
@@ -79,7 +80,7 @@ def checked(
     Parameters
     ----------
     device : Device
-    constraint : Margin or CrossEntropy
+    constraint : Margin, Band or CrossEntropy
     constraints, weights : tuple of type
         Which of each are solved here.
     finite : bool

@@ -6,10 +6,13 @@ of the part in which they differ, ``f(omega)`` is the logarithm of the weight's 
 derivatives drive the saddle point: ``f'`` is the mean force of the pattern on the solutions,
 ``-f''`` its stiffness.
 
-`margin` is the simplest; `cross_entropy` weighs with a loss.
+`log_concave` is what all share; `margin` is the simplest, with kernels of its own (`margin_around`
+for what surrounds a reference); `band` has nothing but its weight; `cross_entropy` weighs with a
+loss.
 """
 
+from wfmlib.models.constraints.band import Band
 from wfmlib.models.constraints.cross_entropy import CrossEntropy
 from wfmlib.models.constraints.margin import Margin
 
-__all__ = ["CrossEntropy", "Margin"]
+__all__ = ["Band", "CrossEntropy", "Margin"]

@@ -16,6 +16,7 @@ from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee, accepted
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import Report, bounded, continuation
+from wfmlib.theory.axes import HARD
 from wfmlib.theory.franz_parisi.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -117,11 +118,11 @@ def solve(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0
     distance : float
         ``(1 - overlap) / 2`` between reference and counted solution, above 0, up to 1/2: the
         fraction of weights that differ, for binary ones.
-    reference : Margin or CrossEntropy
+    reference : Margin, CrossEntropy or Band
         What the reference is drawn from: typical solutions of a margin, up to `max_margin`, or
         typical configurations of a loss at a temperature at which their entropy is not negative
-        [eq-ce-franz-parisi].
-    constraint : Margin
+        [eq-ce-franz-parisi]. A `Band` if `constraint` is one, and only then.
+    constraint : Margin or Band
         What the counted solutions satisfy.
 
     Returns
@@ -151,7 +152,7 @@ def solve(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0
     >>> round(point.local_entropy, 4), round(point.slope, 4)
     (0.196, 1.1947)
     """
-    case = Surroundings(device, alpha, reference, constraint)
+    case = Surroundings(device, alpha, reference, constraint, constraints=HARD)
     distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
     state, report = case.reach(distance)
     return Point(
@@ -228,7 +229,9 @@ def curve(
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
     share vanishes, ``-inf``.
     """
-    return along(distance, Surroundings(device, alpha, reference, constraint), progress)
+    return along(
+        distance, Surroundings(device, alpha, reference, constraint, constraints=HARD), progress
+    )
 
 
 def along(distance, case, progress=False):
@@ -291,7 +294,7 @@ def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=
     >>> round(local_entropy(Perceptron(), 0.5, 0.1), 4)
     0.1647
     """
-    return heights(distance, Surroundings(device, alpha, reference, constraint))
+    return heights(distance, Surroundings(device, alpha, reference, constraint, constraints=HARD))
 
 
 def heights(distance, case):

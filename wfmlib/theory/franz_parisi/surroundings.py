@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
@@ -31,12 +32,14 @@ class Surroundings:
     ----------
     device : Device
     alpha : float
-    reference : Margin or CrossEntropy
-        What the reference is drawn from.
-    constraint : Margin
+    reference : Margin, Band or CrossEntropy
+        What the reference is drawn from; a band if and only if `constraint` is one.
+    constraint : Margin or Band
         What the counted solutions satisfy.
     planted : bool
         Whether the patterns were drawn for the reference, or the reference among the solutions.
+    constraints : tuple of type
+        Which constraints are offered.
 
     Raises
     ------
@@ -45,15 +48,17 @@ class Surroundings:
         typical solutions of the reference's margin.
     """
 
-    def __init__(self, device, alpha, reference, constraint, planted=False):
+    def __init__(self, device, alpha, reference, constraint, planted=False, constraints=(Margin,)):
         self.device, self.drawn_from, self.constraint = device, reference, constraint
-        self.axes = weights, term, _ = checked(device, constraint)
+        self.axes = weights, term, _ = checked(device, constraint, constraints)
         self.alpha = checked_load(alpha)
-        _validate.member("reference", reference, CONSTRAINTS)
+        offered = (type(constraint),) if constraint.even else (Margin, CrossEntropy)
+        _validate.member("reference", reference, offered)
         checked(device, reference, CONSTRAINTS)
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
         q_hat = 0.0 if alone else _typical(device, self.alpha, reference).q_hat
-        self.reference = Reference(Stationary(q_hat, weights, term, reference), self.alpha)
+        state = Stationary(q_hat, weights, term, reference, alpha=self.alpha)
+        self.reference = Reference(state, self.alpha)
         self.largest = weights.largest_log_hat
         self.tolerance = TOLERANCE if reference.hard else LOOSE
         self.start = self._start()
@@ -179,6 +184,12 @@ def _typical(device, alpha, reference):
         raise ValueError(
             "reference must have a beta at which its entropy is not negative (see cross_entropy."
             f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {state.entropy:.6g}"
+        )
+    if empty and reference.even:
+        last = thresholds.capacity(device, constraint=reference)
+        raise ValueError(
+            f"alpha must be at most {last:.10g}, above which there are no solutions of "
+            f"{reference}, got {alpha:g}"
         )
     if empty:
         largest = thresholds.max_margin(device, alpha)

@@ -29,7 +29,7 @@ from wfmlib.numerics.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load
+from wfmlib.theory.axes import HARD, LEAST_LOAD, checked, checked_load
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 from wfmlib.theory.sweeps import dataset
@@ -80,9 +80,10 @@ class Point:
         ``alpha G_E``, what the patterns contribute to `entropy` at the saddle point: the other way
         to normalise.
     q0 : float
-        Overlap of replicas from different groups; equals `overlap` if `replicas` is infinite.
+        Overlap of replicas from different groups. If `replicas` is infinite it equals `overlap`,
+        or 0 for a band, where groups without any overlap are the lowest minimum.
     spread : float
-        ``y (q1 - q0)``; infinite at load 0 with infinitely many replicas.
+        ``y (q1 - q0)``; infinite with infinitely many replicas at load 0, or if q0 is 0.
     slope : float
         Derivative of `local_entropy` in the overlap  [eq-ld-slope].
     entropy_slope : float
@@ -142,9 +143,9 @@ def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
         Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
         necessarily an integer; or ``math.inf``. For a parity machine of more than three units up
         to 50; with ternary weights up to 50, or ``math.inf``.
-    constraint : Margin
-        What every pattern demands, from -2 to 1e4 times the activation's `scale`; 0 for finitely
-        many units.
+    constraint : Margin or Band
+        What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, 0 for
+        finitely many units; or a band from 0.01 to 10 times it.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
     """
-    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint, HARD, finite=True), checked_load(alpha, LEAST_LOAD)
     overlap = _checked_overlap(overlap, axes)
     replicas = _checked_replicas(replicas, device, axes)
     return _point(device, alpha, overlap, replicas, axes)[0]
@@ -271,7 +272,7 @@ def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), 
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint, HARD, finite=True), checked_load(alpha, LEAST_LOAD)
     overlaps = _validate.reals("overlap", overlap)
     replicas = _checked_replicas(replicas, device, axes)
     order = np.argsort(-overlaps, axis=None)
@@ -401,7 +402,7 @@ def overlap_range(device, alpha, *, constraint=Margin(0.0)):
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
     """
-    axes, alpha = checked(device, constraint, finite=True), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint, HARD, finite=True), checked_load(alpha, LEAST_LOAD)
     if axes[1].one_field:
         return typical.solve(device, alpha, constraint).q, 1.0
     if alpha == 0.0:

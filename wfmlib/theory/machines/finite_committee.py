@@ -70,7 +70,7 @@ class SymmetricState(NamedTuple):
     entropy: float
     replicon: float
 
-    mean_force = math.nan  # type: ignore[misc]  # a sign: there is no margin to be above
+    edge_density = math.nan  # type: ignore[misc]  # an answer is a sign: there is no margin to be above
 
 
 @dataclass(frozen=True)

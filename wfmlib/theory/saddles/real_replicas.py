@@ -153,11 +153,42 @@ class Infinite:
         return 0.5 * (alpha * self._stretch - self._d0_hat)
 
 
+class Orthogonal:
+    """Infinitely many replicas in groups without any overlap, of a constraint without a sign.
+
+    The field of a group is then free to be 0, where f is largest: the term is f(0). From the heat
+    equation ``df/dv = (f'' + f'^2) / 2``, its derivative in q1 is ``-c'(q1) f''(0) / 2``.
+
+    Attributes
+    ----------
+    q0, spread, term : float
+        As `Finite`.
+    """
+
+    q0, spread = 0.0, math.inf
+
+    def __init__(self, overlap, axes):
+        weights, activation, constraint = axes
+        effective = activation.effective(overlap, 1.0 - overlap)
+        at = constraint.rescaled(activation.scale).at(np.zeros(1), effective.complement)
+        self._free = weights.unloaded(overlap, math.inf)
+        self._stretch = -float(effective.slope * at.curvature[0])
+        self.term = float(at.log_weight[0])
+
+    def entropy(self, alpha):
+        """Return the free entropy per replica."""
+        return self._free.entropy + alpha * self.term
+
+    def slope(self, alpha):
+        """Return its derivative in q1."""
+        return self._free.slope + 0.5 * alpha * self._stretch
+
+
 def saddle(overlap, alpha, replicas, axes, start=None):
     """Return the saddle point at q1 and a positive load, its place and a report.
 
-    `start` is a place nearby, if one is known. A place of ``-inf`` stands for q0 = 0 (parity),
-    or for a spread that is as good as infinite, where the state is None.
+    `start` is a place nearby, if one is known. A place of ``-inf`` stands for q0 = 0 (parity, or a
+    constraint without a sign), or for a spread that is as good as infinite: the state is None.
 
     Raises
     ------
@@ -173,15 +204,16 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         load = seen[place].load
         return math.log(load / alpha) if load > 0.0 else math.nan  # lost in rounding
 
-    if axes[1].one_field:  # of finite machines it may cost minutes
+    even = axes[2].even
+    if axes[1].one_field and not even:  # of finite machines it may cost minutes
         lack = math.log(alpha / _load_of_one_group(overlap, axes))
         if lack > DISSOLVED:
             raise _dissolved(overlap, alpha, lack)
-    if axes[0].implicit and replicas < math.inf and axes[1].one_field:
+    if axes[0].implicit and replicas < math.inf and axes[1].one_field and not even:
         found = _joint_saddle(overlap, alpha, replicas, axes, start)
         if found is not None:
             return found
-    if axes[1].orthogonal and replicas <= MOST_POWERS:
+    if even or (axes[1].orthogonal and replicas <= MOST_POWERS):
         place = _lowest(excess, seen, alpha)
     elif axes[1].orthogonal and replicas < math.inf:
         place = _highest(excess, seen, alpha, replicas, make)
@@ -192,7 +224,7 @@ def saddle(overlap, alpha, replicas, axes, start=None):
             start, slope = _coarse_start(overlap, alpha, axes, start)
         place = _single(excess, start, overlap, alpha, seen, slope, tolerance)
     if place == -math.inf:
-        state = None if replicas == math.inf else make(place)
+        state = None if replicas == math.inf and not even else make(place)
         return state, place, accepted(0.0, FINE, len(seen), "no overlap between groups")
     residual = abs(excess(place))
     report = accepted(residual, ACCURACY, len(seen), f"place within {tolerance:g}", place)
@@ -212,7 +244,9 @@ def _load_of_one_group(overlap, axes):
 
 def _maker(overlap, replicas, axes):
     if replicas == math.inf:
-        return lambda place: Infinite(overlap, place, axes)
+        return lambda place: (
+            Infinite(overlap, place, axes) if place > -math.inf else Orthogonal(overlap, axes)
+        )
     return lambda place: Finite(overlap, place, replicas, axes)
 
 

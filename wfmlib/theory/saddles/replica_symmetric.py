@@ -33,6 +33,8 @@ class Stationary:
         Not negative.
     weights, activation, constraint
         The axes; the constraint is raw, in the units of each paper.
+    alpha : float, optional
+        The load, where solutions are orthogonal at any load: without a force, `q_hat` is 0.
 
     Attributes
     ----------
@@ -42,14 +44,16 @@ class Stationary:
         The load at which this is the saddle point; `entropy` and `replicon` are at that load.
     """
 
-    def __init__(self, q_hat, weights, activation, constraint):
+    def __init__(self, q_hat, weights, activation, constraint, alpha=None):
         self.q_hat = q_hat
         self.scale = activation.scale
         self.constraint = constraint.rescaled(activation.scale)
         self.entropic = weights.entropic(q_hat)
         self.q, self.complement = self.entropic.q, self.entropic.complement
         self.overlap = activation.effective(self.q, self.complement)
-        self.alpha = q_hat / (self.overlap.slope * self.force)
+        if alpha is None:
+            alpha = q_hat / (self.overlap.slope * self.force)
+        self.alpha = alpha
 
     @cached_property
     def _fields(self):
@@ -113,10 +117,21 @@ class Stationary:
         return weight @ self._pattern.loss, weight @ self._pattern.errors
 
     @property
-    def mean_force(self):
-        """``E f'``; for a margin, the density of stabilities at it  [eq-stability-derivative]."""
+    def edge_density(self):
+        """Density of stabilities at the constraint's edge  [eq-stability-derivative]."""
         _, weight = self._fields
-        return weight @ self._slope / self.scale
+        return weight @ self._pattern.edge / self.scale
+
+
+def at_load(alpha, axes):
+    """Return the saddle point at a load, the one with the smallest q_hat, and the report.
+
+    Where a constraint has no sign that is q = 0, stationary at any load.
+    """
+    if axes[2].even:
+        return Stationary(0.0, *axes, alpha=alpha), accepted(0.0, 0.0, 1, "orthogonal by symmetry")
+    q_hat, report = lowest(alpha, axes)
+    return Stationary(q_hat, *axes), report
 
 
 def lowest(alpha, axes):

@@ -17,8 +17,8 @@ import numpy as np
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import Device
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
-from wfmlib.theory.axes import CONSTRAINTS, broadcast, checked, checked_load
-from wfmlib.theory.saddles.replica_symmetric import Stationary, last_load, lowest
+from wfmlib.theory.axes import CONSTRAINTS, HARD, broadcast, checked, checked_load
+from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, last_load
 from wfmlib.theory.sweeps import dataset
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
 from wfmlib.theory.typical.thresholds import capacity, instability, last_margin, max_margin
@@ -69,7 +69,8 @@ class SaddlePoint:
     margin_density : float
         Density of stabilities P(kappa) just above the margin, in the margin's unit:
         ``d entropy / d kappa = -alpha P(kappa)``  [eq-stability-derivative]. NaN where units are
-        finitely many: there is margin 0 only.
+        finitely many: there is margin 0 only. For a band the density of ``|stability|`` just
+        inside, ``d entropy / d kappa = alpha P(kappa)``.
     report : Report
         Residual: relative error of the load.
     """
@@ -162,9 +163,9 @@ def solve(device, alpha, constraint=Margin(0.0)):
         Of a committee's units infinitely many, or three sign units with spherical weights.
     alpha : float
         Load, patterns per weight; not negative, and up to 3.9 with three units.
-    constraint : Margin or CrossEntropy
-        A margin from -2 to 1e4 times the activation's `scale`, or a loss and its temperature;
-        ``Margin(0.0)`` with three units.
+    constraint : Margin, Band or CrossEntropy
+        A margin from -2 to 1e4 times the activation's `scale`, a band from 0.01 to 10 times it, or
+        a loss and its temperature; ``Margin(0.0)`` with three units.
 
     Returns
     -------
@@ -185,6 +186,9 @@ def solve(device, alpha, constraint=Margin(0.0)):
     For the perceptron, sign and ReLU units there is one saddle point at most, since the load
     increases with q_hat. If another activation has several, the one with the smallest q is meant;
     two that differ by less than half a unit in ``ln q_hat`` may be overlooked.
+
+    In a band solutions come in pairs, w and -w, and typical ones are orthogonal: the saddle point
+    is q = 0 at any load, also above the capacity and the loss of its stability.
 
     Three units: relative errors of q, of the entropy and of the replicon below 1e-5 up to q = 0.9
     [eq-rs-committee].
@@ -245,10 +249,9 @@ def _saddle_point(device, alpha, axes):
     if not term.one_field:
         return term.typical(device).saddle_point(alpha)
     try:
-        q_hat, report = lowest(alpha, axes)
+        return at_load(alpha, axes)
     except NotConverged as failure:
         raise _no_saddle_point(device, alpha, axes, failure) from None
-    return Stationary(q_hat, *axes), report
 
 
 def _order_parameters(at, weights):
@@ -258,7 +261,7 @@ def _order_parameters(at, weights):
         "distance": float(0.5 * at.complement),
         "entropy": bounded("entropy", float(at.entropy), weights.entropy),
         "replicon": float(at.replicon),
-        "margin_density": float(at.mean_force),
+        "margin_density": float(at.edge_density),
     }
 
 
@@ -327,7 +330,7 @@ def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
 
     def solved(i, _):  # no saddle point needs its neighbour as a start
         load, constraint = points[i]
-        load, axes = checked_load(load), checked(device, constraint, finite=True)
+        load, axes = checked_load(load), checked(device, constraint, HARD, finite=True)
         found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
         values[i] = [found[name] for name in names]
         return values[i]

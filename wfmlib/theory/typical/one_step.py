@@ -25,7 +25,7 @@ from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, fir
 from wfmlib.theory.axes import checked, checked_load
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
-from wfmlib.theory.saddles.replica_symmetric import Stationary, lowest
+from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, lowest
 
 ACCURACY = 1e-8  # of the logarithm of the load, and of the complexity
 
@@ -159,7 +159,7 @@ def last_load(device, axes, unbroken):
     weights, activation, constraint = axes
     if not weights.discrete:
         return limit(activation, constraint).alpha
-    if Stationary(lowest(unbroken, axes)[0], *axes).replicon < 1.0:
+    if at_load(unbroken, axes)[0].replicon < 1.0:
         return unbroken  # frozen: the entropy is the replica-symmetric one
 
     def entropy(log_alpha):

@@ -14,7 +14,7 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
-from wfmlib.theory.axes import LEAST_LOAD, checked, checked_load, each, each_constraint
+from wfmlib.theory.axes import HARD, LEAST_LOAD, checked, checked_load, each, each_constraint
 from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.typical import one_step
 
@@ -27,8 +27,9 @@ def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
     device : Perceptron or TreeCommittee
         Of a committee's units infinitely many; or an odd number, up to 1000001, of sign units
         with spherical weights.
-    constraint : Margin or array_like of Margin
-        A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many.
+    constraint : Margin or Band, or array_like of them
+        A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many. A band
+        from 0.01 to 10 times the scale, with discrete weights.
     ansatz : {"RS", "1RSB", "2RSB"}
         How replicas are assumed to be organised: replica symmetry, or one step of its breaking
         (see `solve_1rsb`), or two. Of finitely many units only three are solved beyond "RS", and
@@ -59,6 +60,10 @@ def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
     Where an activation has several saddle points (see `solve`), one may still be returned above
     this load; it describes no solutions.
 
+    In a band: where the average number of solutions falls below one, for binary weights ``-ln 2 /
+    ln[1 - 2 H(kappa)]`` with a perceptron, below the loss of stability for any kappa, so that 1RSB
+    is the same.
+
     Relative errors for finitely many units: below 1e-11, 1e-6 with one step, 2e-4 with two.
 
     Source: P2, main text and appendix B; P3, appendix A; for three units E. Barkai, D. Hansel, H.
@@ -78,7 +83,7 @@ def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
     _validate.choice("ansatz", ansatz, ("RS", "1RSB", "2RSB"))
 
     def one(constraint):
-        axes = _, term, _ = checked(device, constraint, finite=True, odd=True)
+        axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True)
         if not term.one_field:
             return term.typical(device).capacity(ansatz)
         if ansatz == "2RSB":
@@ -99,8 +104,9 @@ def instability(device, *, constraint=Margin(0.0)):
     ----------
     device : Perceptron or TreeCommittee
         Of a committee's units infinitely many, or three sign units with spherical weights.
-    constraint : Margin or array_like of Margin
-        A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many.
+    constraint : Margin or Band, or array_like of them
+        A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many. A band
+        from 0.01 to 10 times the scale.
 
     Returns
     -------
@@ -116,9 +122,11 @@ def instability(device, *, constraint=Margin(0.0)):
     """
 
     def one(constraint):
-        axes = _, term, _ = checked(device, constraint, finite=True)
+        axes = _, term, _ = checked(device, constraint, HARD, finite=True)
         if not term.one_field:
             return term.typical(device).instability()
+        if axes[2].even:  # the replicon is proportional to the load
+            return float(1.0 / Stationary(0.0, *axes, alpha=1.0).replicon)
         try:
             return float(_first(lambda point: 1.0 - point.replicon, axes).alpha)
         except NoZero:
@@ -206,9 +214,24 @@ def last_margin(device, alpha):
 
 
 def _capacity(axes):
+    if axes[2].even:
+        return _orthogonal_capacity(axes)
     if not axes[0].discrete:
         return last_load(*axes)
     return float(_first(lambda point: point.entropy, axes).alpha)
+
+
+def _orthogonal_capacity(axes):
+    """Return the load at which solutions at overlap 0 run out  [eq-annealed]."""
+    weights, _, constraint = axes
+    if not weights.discrete:
+        raise ValueError(
+            "device must have discrete weights for the capacity of a band: on the sphere the "
+            "typical overlap is 0 up to `instability`, and replica symmetry is broken beyond; got "
+            f"{weights!r} with {constraint!r}"
+        )
+    free = Stationary(0.0, *axes, alpha=0.0)
+    return float(-free.entropic.term / free.energetic)
 
 
 def _last_margin(alpha, weights, activation):
