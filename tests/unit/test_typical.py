@@ -610,20 +610,21 @@ def test_devices_must_be_devices(device, message):
 
 @pytest.mark.parametrize("constraint", [0.5, Margin, "0", None, [0.1, 0.2]])
 def test_constraints_must_be_constraints(constraint):
-    with pytest.raises(
-        TypeError, match=r"constraint must be Margin\(...\) or CrossEntropy\(...\)"
-    ):
+    hard = r"constraint must be Margin\(...\) or Band\(...\)"
+    with pytest.raises(TypeError, match=hard + r" or CrossEntropy\(...\), got"):
         typical.solve(Perceptron(), 0.5, constraint)
     for question in OF_CONSTRAINTS:
-        with pytest.raises(TypeError, match=r"constraint must be Margin\(...\), got"):
+        with pytest.raises(TypeError, match=hard + ", got"):
             question(Perceptron(), constraint=constraint)
-    for question in (typical.curve, typical.solve_1rsb):
-        with pytest.raises(TypeError, match=r"constraint must be Margin\(...\), got"):
-            question(Perceptron(), 0.5, constraint)
+    with pytest.raises(TypeError, match=hard + ", got"):
+        typical.curve(Perceptron(), 0.5, constraint)
+    with pytest.raises(TypeError, match=r"constraint must be Margin\(...\), got"):
+        typical.solve_1rsb(Perceptron(), 0.5, constraint)
 
 
 def test_losses_have_no_capacity():
-    with pytest.raises(TypeError, match=r"constraint must be Margin\(...\), got CrossEntropy"):
+    hard = r"constraint must be Margin\(...\) or Band\(...\), got CrossEntropy"
+    with pytest.raises(TypeError, match=hard):
         typical.capacity(Perceptron(), constraint=CrossEntropy(1.0, 5.0))
 
 
