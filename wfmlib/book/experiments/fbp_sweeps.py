@@ -78,7 +78,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid={"alpha": (1000 / 2001,)},
-            samples=2,
+            samples=10,
             settings=SETTINGS,
             coordinates={"limit": LIMITS, "step": tuple(range(30)), "coupling": COUPLINGS},
         ),

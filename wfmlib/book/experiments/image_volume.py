@@ -56,7 +56,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid=GRID,
-            samples=10,
+            samples=50,
             settings=SETTINGS | MESSAGES,
             coordinates={"coupling": COUPLINGS},
         ),
