@@ -13,10 +13,12 @@ from tests.attack.values import (
     LOADS,
     OVERLAPS,
     REPLICAS,
+    bands,
     devices,
     edges,
     margins,
     powers,
+    ternary,
 )
 from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
 from wfmlib.theory import (
@@ -196,6 +198,38 @@ DENSE = [
 ]
 
 # ------------------------------------------------------------------------------------------------
+# Bands, and weights that may be zero
+# ------------------------------------------------------------------------------------------------
+
+
+def around_its_like(model):
+    """Return the arguments of solutions around one that meets the same constraint."""
+    return model.map(lambda drawn: drawn | {"reference": drawn["constraint"]})
+
+
+FEW = st.one_of(st.just(math.inf), st.floats(1.0, 50.0))  # replicas, with ternary weights
+MEMBERS = [
+    Target(typical.solve, arguments(bands(), alpha=LOADS), check_typical),
+    Target(typical.solve, arguments(ternary(), alpha=LOADS), check_typical),
+    *(
+        Target(
+            franz_parisi.solve,
+            arguments(around_its_like(drawn), distance=DISTANCES, alpha=LOADS),
+            check_around,
+        )
+        for drawn in (bands(), ternary())
+    ),
+    *(
+        Target(
+            large_deviation.solve,
+            arguments(drawn, overlap=OVERLAPS, alpha=LOADS, replicas=FEW),
+            check_group,
+        )
+        for drawn in (bands(), ternary())
+    ),
+]
+
+# ------------------------------------------------------------------------------------------------
 # Teachers, and losses
 # ------------------------------------------------------------------------------------------------
 
@@ -244,4 +278,4 @@ TAUGHT = [
     ),
 ]
 
-TARGETS = [*TYPICAL, *DENSE, *TAUGHT]
+TARGETS = [*TYPICAL, *DENSE, *MEMBERS, *TAUGHT]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from wfmlib import patterns
 from wfmlib.models import (
+    Band,
     Binary,
     Committee,
     Margin,
@@ -15,6 +16,7 @@ from wfmlib.models import (
     ReLU,
     Sign,
     Spherical,
+    Ternary,
     TreeCommittee,
 )
 
@@ -50,6 +52,22 @@ def margins(device, low, high):
     usual = st.one_of(st.just(0.0), st.floats(max(low, -0.5), min(high, 1.5)))
     drawn = st.one_of(usual, edges(low, high))
     return drawn.map(lambda kappa: Margin(kappa * device.activation.scale))
+
+
+@st.composite
+def bands(draw, low=0.01, high=10.0):
+    """Return a device of any weights, and a band of `low` to `high` standard deviations."""
+    device = draw(devices((*WEIGHTS, Ternary())))
+    kappa = draw(st.one_of(st.floats(0.3, 3.0), edges(low, high)))
+    return {"device": device, "constraint": Band(kappa * device.activation.scale)}
+
+
+@st.composite
+def ternary(draw, low=-2.0, high=3.0):
+    """Return a device with weights of a drawn share of zeros, and a margin."""
+    weights = Ternary(draw(st.one_of(st.floats(0.05, 0.9), edges(1e-6, 0.99))))
+    device = draw(devices((weights,)))
+    return {"device": device, "constraint": draw(margins(device, low, high))}
 
 
 LOADS = st.one_of(st.floats(1e-3, 4.0), powers(1e-7, 100.0))
