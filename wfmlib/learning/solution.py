@@ -25,11 +25,12 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """The weights that an algorithm ended with, and how it ended.
 
-    It prints as a few lines, the first of which says whether the weights are a solution.
+    It prints as a few lines, the first of which says whether the weights are a solution. It equals
+    itself alone: whether two runs found the same is a question about their `weights`.
 
     Attributes
     ----------
@@ -106,6 +107,9 @@ def tells(advice):
     def decorate(algorithm):
         @functools.wraps(algorithm)
         def run(*arguments, **options):
+            if "seed" in options:
+                name, seed = algorithm.__name__, options["seed"]
+                raise TypeError(f"{name}() takes randomness as rng: write rng={seed!r}")
             found = algorithm(*arguments, **options)
             if found.warning:
                 told = f"{algorithm.__name__} {WORDS[found.warning]}. Try {advice}."

@@ -25,6 +25,7 @@ from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
 from wfmlib.theory.axes import checked, checked_load
+from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical.entropy import thermal_point
 
@@ -243,8 +244,8 @@ def _nearby(device, alpha, axes, log_beta, known):
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ZeroTemperature:
+@dataclass(frozen=True, repr=False)
+class ZeroTemperature(Shown):
     """Replica symmetry in the limit beta -> infinity: unstable, and of negative entropy.
 
     Attributes
@@ -261,6 +262,9 @@ class ZeroTemperature:
         are not among them, some of which are wrong at any finite temperature.
     report : Report
     """
+
+    asked = ("device", "alpha", "gamma")
+    found = ("dq", "energy", "error_rate")
 
     device: Device
     alpha: float

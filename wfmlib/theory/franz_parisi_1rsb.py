@@ -35,6 +35,7 @@ from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
 from wfmlib.theory.axes import checked
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.groups import RULE, Groups
 
 __all__ = ["BrokenPoint", "Survey", "search", "solve"]
@@ -62,8 +63,8 @@ SIZES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0)  # values of m at which solutions
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class BrokenPoint:
+@dataclass(frozen=True, repr=False)
+class BrokenPoint(Shown):
     """The surroundings of a typical reference at one distance, with groups of solutions.
 
     Attributes
@@ -88,6 +89,10 @@ class BrokenPoint:
     report : Report
         Residual: largest change of an unknown in one more turn of the loop.
     """
+
+    asked = ("device", "alpha", "distance", "reference", "constraint")
+    counted = ("local_entropy",)
+    found = ("m", "p0", "p1", "t0", "local_entropy", "complexity", "attracting")
 
     device: Perceptron | TreeCommittee
     alpha: float

@@ -26,6 +26,7 @@ from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
 from wfmlib.theory.franz_parisi.dips import Profile
 from wfmlib.theory.franz_parisi.potential import along, heights
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 __all__ = [
@@ -54,8 +55,8 @@ TEACHERS = (-2.0, 12.0)  # margins of teachers, in units of the activation's sca
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Learned:
+@dataclass(frozen=True, repr=False)
+class Learned(Shown):
     """What a typical student of a binary teacher has learned.
 
     Attributes
@@ -75,6 +76,8 @@ class Learned:
         [eq-generalisation].
     report : Report
     """
+
+    found = ("q", "q_hat", "entropy", "generalisation_error")
 
     device: Perceptron | TreeCommittee
     alpha: float

@@ -133,7 +133,7 @@ def _wider(wide, narrow, data, comparisons):
 
 
 def image_lal_narrowest():
-    """Local entropies at three distances, fifty runs each: the gap below the next, less the rest."""
+    """Local entropies at three distances, fifty runs: the gap below the next, less the rest."""
     return _lal_by_far("original")
 
 

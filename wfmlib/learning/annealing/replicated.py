@@ -20,7 +20,7 @@ STRONGEST = 100.0  # coupling: all replicas are then one
 WEAKEST = 0.01  # where feedback begins, and below which it does not go
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReplicatedAnnealing(Solution):
     """What annealing of attracting replicas ended with.
 

@@ -20,7 +20,7 @@ PATIENCE = 2.0  # seconds until a bar shows
 RARE = 1 / 500  # share of accepted proposals below which waiting is faster (measured)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Annealing(Solution):
     """What annealing ended with.
 

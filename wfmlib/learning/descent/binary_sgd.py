@@ -49,7 +49,7 @@ ROWS = 1024  # patterns at a time where an epoch is recorded
 MOST = 1e6  # of eta, gamma and spread: single precision holds what they multiply
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BinarySGD(Solution):
     """What gradient descent with straight-through gradients found.
 

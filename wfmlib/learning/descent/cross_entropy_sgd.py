@@ -36,7 +36,7 @@ from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Seed
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CrossEntropySGD(Solution):
     """What gradient descent found.
 

@@ -48,7 +48,7 @@ from wfmlib.numerics.types import Seed
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EntropicLeastAction(Solution):
     """Where the replicas have met.
 

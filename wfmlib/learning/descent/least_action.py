@@ -49,7 +49,7 @@ from wfmlib.numerics import _validate
 from wfmlib.numerics.types import Seed
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LeastAction(Solution):
     """What least action learning found.
 

@@ -22,7 +22,7 @@ PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BeliefPropagation(Solution):
     """What message passing found; a `Solution` whose weights are the rounded marginals.
 
@@ -60,6 +60,9 @@ class BeliefPropagation(Solution):
     def sweeps(self) -> int:
         """How often all messages were renewed."""
         return self.epochs
+
+    def __repr__(self):
+        return f"{super().__repr__()}\n  entropy: {self.entropy:.6g} nats per weight"
 
     @property
     def ending(self) -> str:

@@ -22,7 +22,7 @@ from wfmlib.numerics import _validate
 from wfmlib.numerics.types import Array, Seed
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FocusingBP(Solution):
     """What focusing found.
 

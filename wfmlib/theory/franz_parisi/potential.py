@@ -26,6 +26,7 @@ from wfmlib.theory.franz_parisi.dense_regions import (
     margin_no_gap,
 )
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
+from wfmlib.theory.points import Shown
 from wfmlib.theory.sweeps import dataset
 
 __all__ = [
@@ -47,8 +48,8 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Point:
+@dataclass(frozen=True, repr=False)
+class Point(Shown):
     """The surroundings of a typical reference at one distance.
 
     Attributes
@@ -75,6 +76,10 @@ class Point:
         Residual: relative error of the conjugates.
     """
 
+    asked = ("device", "alpha", "distance", "reference", "constraint")
+    counted = ("local_entropy",)
+    found = ("local_entropy", "bound", "slope", "p", "t0", "replicon")
+
     device: Perceptron | TreeCommittee
     alpha: float
     distance: float
@@ -92,18 +97,6 @@ class Point:
     def normalised(self):
         """Logarithm of the fraction of configurations that are solutions, per weight."""
         return self.local_entropy - self.bound
-
-    def __repr__(self):
-        stable = "stable" if self.replicon < 1.0 else "unstable"
-        return (
-            f"Point({self.device}, alpha={self.alpha:g}, distance={self.distance:g}, "
-            f"reference={self.reference}, constraint={self.constraint})\n"
-            f"  local_entropy  {self.local_entropy:.10g} nats per weight\n"
-            f"  bound          {self.bound:.10g}\n"
-            f"  slope          {self.slope:.10g}\n"
-            f"  p, t0          {self.p:.10g}, {self.t0:.10g}\n"
-            f"  replicon       {self.replicon:.10g} (RS {stable})"
-        )
 
 
 def solve(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):

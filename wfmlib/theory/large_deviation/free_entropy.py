@@ -31,6 +31,7 @@ from wfmlib.numerics.solvers import (
 from wfmlib.theory import typical
 from wfmlib.theory.axes import HARD, LEAST_LOAD, checked, checked_load
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
+from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 from wfmlib.theory.sweeps import dataset
 
@@ -55,8 +56,8 @@ MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitel
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Point:
+@dataclass(frozen=True, repr=False)
+class Point(Shown):
     """The saddle point of real replicas at one mutual overlap.
 
     Attributes
@@ -95,6 +96,10 @@ class Point:
         Residual: relative error of the load.
     """
 
+    asked = ("device", "alpha", "overlap", "replicas", "constraint")
+    counted = ()
+    found = ("entropy", "local_entropy", "energetic", "slope", "q0", "spread", "complexity")
+
     device: Perceptron | TreeCommittee | ParityMachine
     alpha: float
     overlap: float
@@ -109,21 +114,6 @@ class Point:
     entropy_slope: float
     complexity: float | None
     report: Report = field(compare=False)
-
-    def __repr__(self):
-        lines = [
-            f"Point({self.device}, alpha={self.alpha:g}, overlap={self.overlap:g}, "
-            f"replicas={self.replicas:g}, constraint={self.constraint})",
-            f"  entropy        {self.entropy:.10g} nats per weight and replica",
-            f"  local_entropy  {self.local_entropy:.10g}",
-            f"  energetic      {self.energetic:.10g}",
-            f"  slope          {self.slope:.10g}",
-            f"  q0             {self.q0:.10g}",
-            f"  spread         {self.spread:.10g}",
-        ]
-        if self.complexity is not None:
-            lines.append(f"  complexity     {self.complexity:.10g} nats per weight")
-        return "\n".join(lines)
 
 
 def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):

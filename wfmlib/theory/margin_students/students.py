@@ -24,6 +24,7 @@ from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import Report, bounded, first_root, fixed_point
 from wfmlib.theory.axes import checked
 from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
+from wfmlib.theory.points import Shown
 
 __all__ = [
     "Replicas",
@@ -54,8 +55,8 @@ THRESHOLDS = (1.02, 1.12)  # loads between which both are looked for
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Student:
+@dataclass(frozen=True, repr=False)
+class Student(Shown):
     """Typical students of a margin.
 
     Attributes
@@ -74,6 +75,8 @@ class Student:
         there are none.
     report : Report
     """
+
+    found = ("q", "q_hat", "teacher", "teacher_hat", "entropy")
 
     device: Perceptron
     alpha: float
@@ -218,8 +221,8 @@ def _best(alpha):
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Surroundings:
+@dataclass(frozen=True, repr=False)
+class Surroundings(Shown):
     """The students of one margin at one distance from a typical student of another.
 
     Attributes
@@ -238,6 +241,10 @@ class Surroundings:
     report : Report
         Residual: largest change of an unknown in one more turn of the loop.
     """
+
+    asked = ("device", "alpha", "distance", "reference", "constraint")
+    counted = ("local_entropy",)
+    found = ("local_entropy", "slope", "p", "t0", "teacher")
 
     device: Perceptron
     alpha: float
@@ -386,8 +393,8 @@ def _lowest_slope(alpha, states):
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Replicas:
+@dataclass(frozen=True, repr=False)
+class Replicas(Shown):
     """Infinitely many students at one mutual overlap.
 
     Attributes
@@ -400,6 +407,9 @@ class Replicas:
         Overlap of a student with the teacher.
     report : Report
     """
+
+    asked = ("device", "alpha", "overlap")
+    found = ("entropy", "slope", "teacher")
 
     device: Perceptron
     alpha: float

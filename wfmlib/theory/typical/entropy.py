@@ -18,6 +18,7 @@ from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.devices import Device
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
 from wfmlib.theory.axes import CONSTRAINTS, HARD, broadcast, checked, checked_load
+from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, last_load
 from wfmlib.theory.sweeps import dataset
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
@@ -45,8 +46,8 @@ COLDEST = 1e6  # of beta times the energy; the entropy's error is 1e-10 of it
 # ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SaddlePoint:
+@dataclass(frozen=True, repr=False)
+class SaddlePoint(Shown):
     """The replica-symmetric saddle point: the typical solutions.
 
     Attributes
@@ -75,6 +76,8 @@ class SaddlePoint:
         Residual: relative error of the load.
     """
 
+    found = ("q", "q_hat", "distance", "entropy", "replicon")
+
     device: Device
     alpha: float
     constraint: Margin
@@ -86,20 +89,9 @@ class SaddlePoint:
     margin_density: float
     report: Report = field(compare=False)
 
-    def __repr__(self):
-        stable = "stable" if self.replicon < 1.0 else "unstable"
-        return (
-            f"SaddlePoint({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
-            f"  q         {self.q:.10g}\n"
-            f"  q_hat     {self.q_hat:.10g}\n"
-            f"  distance  {self.distance:.10g}\n"
-            f"  entropy   {self.entropy:.10g} nats per weight\n"
-            f"  replicon  {self.replicon:.10g} (RS {stable})"
-        )
 
-
-@dataclass(frozen=True)
-class GibbsPoint:
+@dataclass(frozen=True, repr=False)
+class GibbsPoint(Shown):
     """The replica-symmetric saddle point of a Gibbs measure: its typical configurations.
 
     Attributes
@@ -128,6 +120,8 @@ class GibbsPoint:
         Residual: relative error of the load.
     """
 
+    found = ("q", "q_hat", "distance", "energy", "entropy", "error_rate", "replicon")
+
     device: Device
     alpha: float
     constraint: CrossEntropy
@@ -140,18 +134,6 @@ class GibbsPoint:
     error_rate: float
     replicon: float
     report: Report = field(compare=False)
-
-    def __repr__(self):
-        stable = "stable" if self.replicon < 1.0 else "unstable"
-        return (
-            f"GibbsPoint({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
-            f"  q           {self.q:.10g}\n"
-            f"  q_hat       {self.q_hat:.10g}\n"
-            f"  energy      {self.energy:.10g} per weight\n"
-            f"  entropy     {self.entropy:.10g} nats per weight\n"
-            f"  error_rate  {self.error_rate:.10g}\n"
-            f"  replicon    {self.replicon:.10g} (RS {stable})"
-        )
 
 
 def solve(device, alpha, constraint=Margin(0.0)):

@@ -23,6 +23,7 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Device
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, first_root
 from wfmlib.theory.axes import checked, checked_load
+from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
 from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, lowest
@@ -30,8 +31,8 @@ from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, lowest
 ACCURACY = 1e-8  # of the logarithm of the load, and of the complexity
 
 
-@dataclass(frozen=True)
-class OneStep:
+@dataclass(frozen=True, repr=False)
+class OneStep(Shown):
     """The saddle point with one step of replica symmetry breaking: the typical solutions.
 
     Attributes
@@ -58,6 +59,8 @@ class OneStep:
         complexity if that is larger.
     """
 
+    found = ("symmetry", "q0", "q1", "m", "entropy", "complexity")
+
     device: Device
     alpha: float
     constraint: Margin
@@ -80,17 +83,11 @@ class OneStep:
         """Whether groups are single configurations, ``q1 = 1``."""
         return math.isinf(self.q1_hat)
 
-    def __repr__(self):
+    @property
+    def symmetry(self):
+        """The same in words."""
         kind = "replica symmetric" if self.replica_symmetric else "groups of solutions"
-        return (
-            f"OneStep({self.device}, alpha={self.alpha:g}, {self.constraint})\n"
-            f"  symmetry    {'frozen' if self.frozen else kind}\n"
-            f"  q0          {self.q0:.10g}\n"
-            f"  q1          {self.q1:.10g}\n"
-            f"  m           {self.m:.10g}\n"
-            f"  entropy     {self.entropy:.10g} nats per weight\n"
-            f"  complexity  {self.complexity:.10g} nats per weight"
-        )
+        return "frozen" if self.frozen else kind
 
 
 def solve_1rsb(device, alpha, constraint=Margin(0.0)):
