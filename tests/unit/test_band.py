@@ -386,3 +386,10 @@ def test_curve_of_replicas():
 def test_what_is_not_offered_is_said(call, words):
     with pytest.raises((TypeError, ValueError), match=words):
         call()
+
+
+@pytest.mark.parametrize("replicas", [2.0, math.inf])
+def test_a_band_that_no_pattern_feels_leaves_all_replicas(replicas):
+    """Its force underflows to zero."""
+    point = large_deviation.solve(BINARY, 1.0, 0.999, replicas=replicas, constraint=Band(10.0))
+    assert (point.q0, point.local_entropy) == pytest.approx((0.0, 0.0), abs=1e-20)

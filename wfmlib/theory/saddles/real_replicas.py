@@ -142,7 +142,8 @@ class Infinite:
         self.term = pattern.term
         self._stretch = effective.slope * pattern.spread
         self._stretch += effective.curvature * spread * pattern.force
-        self.load = q1_hat / (effective.slope * pattern.force)
+        force = effective.slope * pattern.force  # 0 where no pattern is felt
+        self.load = q1_hat / force if force > 0.0 else math.inf
 
     def entropy(self, alpha):
         """Return the free entropy per replica  [eq-ld-infinite]."""
