@@ -157,6 +157,27 @@ def test_interrupt_is_not_a_traceback(capsys, monkeypatch, in_kernel):
     assert err == "interrupted\n"
 
 
+def test_other_errors_of_a_kernel_are_no_interrupt(monkeypatch):
+    def fail():
+        raise SystemError("a result with an exception set") from OverflowError()
+
+    monkeypatch.setattr(claim_checks, "max_margin_half_load", fail)
+    with pytest.raises(SystemError, match="a result with an exception set"):
+        cli.main(("claims", NUMBER))
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    """`wfm list | head -0`: status 141, as a shell says of a process a closed pipe ended."""
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "wfmlib.book.cli", "list"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as started:
+        started.stdout.close()
+        told = started.stderr.read()
+    assert (started.returncode, told) == (141, b"")
+
+
 # ------------------------------------------------------------------------------------------------
 # Experiments
 # ------------------------------------------------------------------------------------------------

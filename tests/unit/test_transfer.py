@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 import socket
 import threading
 import time
 from types import SimpleNamespace
 
 import pytest
+import requests
 
 from wfmlib.book.experiments import NotFetchedError
 from wfmlib.datasets import DamagedDataError, MissingDataError, download, sources, transfer
@@ -123,6 +125,35 @@ def test_what_breaks_off_is_told(server):
     server.parts = [HEAD, b"abc"]
     error, _ = fetch(server)
     assert str(error).startswith("broke off after ")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (requests.ConnectTimeout(), r"cannot be reached \(no answer within \S+ s\)"),
+        (requests.exceptions.SSLError(), r"cannot be reached \(its certificate is not accepted\)"),
+        (requests.ConnectionError(), r"cannot be reached \(no connection\)"),
+        (requests.TooManyRedirects(), r"cannot be reached \(TooManyRedirects\)"),
+    ],
+)
+def test_why_an_address_cannot_be_reached(monkeypatch, server, error, said):
+    def get(*_, **__):
+        raise error
+
+    monkeypatch.setattr(requests, "get", get)
+    found, _ = fetch(server)
+    assert isinstance(found, BrokenDownloadError)
+    assert re.fullmatch(said, str(found))
+
+
+def test_nothing_is_written_after_a_download_was_given_up():
+    opened = io.BytesIO()
+    writer = Writer(opened, 10)
+    writer.write(b"abc")
+    writer.given_up = True
+    with pytest.raises(BrokenDownloadError):
+        writer.write(b"def")
+    assert opened.getvalue() == b"abc"
 
 
 def test_patience_grows_with_the_file():
