@@ -445,6 +445,16 @@ def test_entropy_touches_a_slope_of_zero_at_the_threshold(device, digits):
         assert np.any(np.diff(found.entropy) > 0.0) == rises
 
 
+def test_entropy_of_countable_groups_touches_a_slope_of_zero_at_the_threshold():
+    load = large_deviation.dense_threshold(PERCEPTRON, replicas="zero complexity")
+    for alpha, rises in ((load - 0.003, False), (load + 0.003, True)):
+        entropies = []
+        for overlap in special.expit([4.7, 5.2, 5.7]).tolist():
+            y = large_deviation.zero_complexity_replicas(PERCEPTRON, alpha, overlap)
+            entropies.append(solve(PERCEPTRON, alpha, overlap, replicas=y).entropy)
+        assert np.any(np.diff(entropies) > 0.0) == rises
+
+
 # ------------------------------------------------------------------------------------------------
 # Curves, and at the door
 # ------------------------------------------------------------------------------------------------
