@@ -651,7 +651,7 @@ def test_devices_that_are_not_solved(device, message):
 def test_a_solution_reads_well_and_is_frozen():
     point = typical.solve(Perceptron(), 0.5)
     assert repr(point).splitlines()[0] == (
-        "SaddlePoint(Perceptron(weights=Binary()), alpha=0.5, Margin(kappa=0.0))"
+        "SaddlePoint(Perceptron(weights=Binary()), alpha=0.5, constraint=Margin(kappa=0.0))"
     )
     assert "nats per weight" in repr(point)
     assert "(RS stable)" in repr(point)

@@ -30,6 +30,7 @@ from functools import cache
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -157,12 +158,12 @@ class Claim:
     calibrated: str
 
     @property
-    def numeric(self):
+    def numeric(self) -> bool:
         """Whether the claim is a number; otherwise it is true or false."""
         return self.tolerance is not None
 
     @property
-    def how(self):
+    def how(self) -> str:
         """How it is found, in a line; empty where it is not checked."""
         return _function(self).__doc__.splitlines()[0] if self.compute else ""
 
@@ -196,7 +197,7 @@ def _claim(entry):
     return Claim(**(defaults | entry | {"source": Source(**entry["source"])}))
 
 
-def get(id):
+def get(id: str) -> Any:
     """Return the claim with this id.
 
     Raises
@@ -256,39 +257,39 @@ class Verdict:
     unverified: bool = False
 
     @property
-    def id(self):
+    def id(self) -> Any:
         """The id of the claim."""
         return self.claim.id
 
     @property
-    def quoted(self):
+    def quoted(self) -> Any:
         """The number as printed, or the statement."""
         return self.claim.quoted
 
     @property
-    def tolerance(self):
+    def tolerance(self) -> Any:
         """The largest difference that agrees; None for a claim without a number."""
         return self.claim.tolerance
 
     @property
-    def kind(self):
+    def kind(self) -> Any:
         """Either ``"live"`` or ``"archive"``."""
         return self.claim.kind
 
     @property
-    def as_expected(self):
+    def as_expected(self) -> bool:
         """Whether the verdict is the one that the ledger expects; without the archive, any is."""
         return self.absent or self.verdict == self.claim.expected
 
     @property
-    def found_text(self):
+    def found_text(self) -> str:
         """What was found: numbers with two digits more than the tolerance resolves."""
         if not isinstance(self.found, float):
             return self.found or ""
         decimals = max(0, 1 - math.floor(math.log10(self.tolerance)))
         return f"{self.found:.{decimals}f}"
 
-    def as_dict(self):
+    def as_dict(self) -> dict:
         """Return the claim and what came of it as plain values, for JSON."""
         return asdict(self.claim) | {
             "how": self.claim.how,
@@ -308,7 +309,7 @@ class Verdict:
         return f"{self.id}: {said} ({self.claim.source}){found}: {self.verdict}"
 
 
-def check(id):
+def check(id: str) -> Verdict:
     """Check one claim.
 
     Parameters
@@ -387,7 +388,9 @@ def _needed(number, of):
     return f"about {about} {of} would tell"
 
 
-def check_all(ids=None, *, progress=None):
+def check_all(
+    ids: Iterable[str] | None = None, *, progress: bool | None = None
+) -> tuple[Verdict, ...]:
     """Check many claims.
 
     Parameters
@@ -467,7 +470,7 @@ def _function(claim):
 _MARKS = {HOLDS: "✓", DIFFERS: "✗", UNDECIDED: "?", CALIBRATED: "=", NOT_CHECKED: "–"}
 
 
-def summary(verdicts):
+def summary(verdicts: Any) -> str:
     """Return a line that counts the verdicts."""
     count = {one: sum(v.verdict == one for v in verdicts) for one in VERDICTS}
     surprises = [v.id for v in verdicts if not v.as_expected]
@@ -494,7 +497,7 @@ class Scorecard:
     def __repr__(self):
         return f"Scorecard({summary(self.verdicts)})"
 
-    def to_markdown(self):
+    def to_markdown(self) -> str:
         """Return the tables in Markdown."""
         lines = [summary(self.verdicts), ""]
         for chapter, verdicts in _by_chapter(self.verdicts):
@@ -519,12 +522,12 @@ class Scorecard:
         return f"<p>{html.escape(summary(self.verdicts))}</p>\n" + "\n".join(tables)
 
 
-def scorecard(ids=None, *, progress=None):
+def scorecard(ids: Iterable[str] | None = None, *, progress: bool | None = None) -> Scorecard:
     """Check claims, all by default, and return the `Scorecard` of what came."""
     return Scorecard(check_all(ids, progress=progress))
 
 
-def to_markdown(verdicts):
+def to_markdown(verdicts: Any) -> str:
     """Return verdicts as Markdown tables, one a chapter."""
     return Scorecard(tuple(verdicts)).to_markdown()
 

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 import textwrap
+from collections.abc import Sequence
 
 import wfmlib
 from wfmlib.book.commands import claims, data, listing, run, show, verify
@@ -26,7 +27,7 @@ def __dir__():
 COMMANDS = (claims, listing, run, verify, show, data)
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run `wfm` with these arguments, those of the command line by default.
 
     Returns

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class Sign(EnergeticTerm):
     scale = 1.0  #: standard deviation of a random pattern's stability
     slope_at_one = math.inf  #: c'(1)
 
-    def effective(self, q, complement):
+    def effective(self, q: Any, complement: Any) -> EffectiveOverlap:
         """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         sine = np.sqrt(complement * (1.0 + q))  # of the angle between the two weight vectors
         gap = 4.0 / np.pi * np.arcsin(np.sqrt(0.5 * complement))
@@ -158,7 +158,7 @@ class ReLU(EnergeticTerm):
     scale = math.sqrt((1.0 - 1.0 / math.pi) / 2.0)  #: standard deviation of a random stability
     slope_at_one = 1.0 / (1.0 - 1.0 / math.pi)  #: c'(1)
 
-    def effective(self, q, complement):
+    def effective(self, q: Any, complement: Any) -> EffectiveOverlap:
         """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         theta = 2.0 * np.arcsin(np.sqrt(0.5 * complement))
         sine = np.sqrt(complement * (1.0 + q))
@@ -211,16 +211,16 @@ class Activation(EnergeticTerm):
         return f"Activation({getattr(self.g, '__name__', None) or repr(self.g)})"
 
     @property
-    def scale(self):
+    def scale(self) -> float:
         """Standard deviation of a random pattern's stability, ``sqrt(Var g(x))``."""
         return self._correlation.scale
 
     @property
-    def slope_at_one(self):
+    def slope_at_one(self) -> float:
         """``c'(1) = E g'^2 / Var g``; infinite where g jumps."""
         return self._correlation.slope_at_one
 
-    def effective(self, q, complement):
+    def effective(self, q: Any, complement: Any) -> EffectiveOverlap:
         """Return `effective_overlap` of arguments that were checked: floats, or arrays alike."""
         if np.ndim(q) == 0:
             return EffectiveOverlap(*self._correlation(float(q), float(complement)))

@@ -141,7 +141,7 @@ class Perceptron(Device):
     def __post_init__(self):
         _validate.member("weights", self.weights, WEIGHTS)
 
-    def shape(self, N):
+    def shape(self, N: int) -> tuple[int, ...]:
         return (_validate.integer("N", N, 1),)
 
     def _network(self, w):

@@ -81,6 +81,13 @@ class Weights(Protocol):
 class Constraint(Protocol):
     """What a pattern demands: a weight ``exp f`` on its local field omega."""
 
+    @property
+    def hard(self) -> bool:
+        """Whether patterns are met or not; a loss weighs them instead."""
+
+    def __hash__(self) -> int:
+        """Equal ones share what was solved."""
+
     def rescaled(self, scale: float) -> Constraint:
         """Return the same constraint on fields that were divided by `scale`."""
 
@@ -124,6 +131,9 @@ class Network(Protocol):
 
 class Device(Protocol):
     """A machine but for the values of its weights."""
+
+    def __hash__(self) -> int:
+        """Equal ones share what was solved."""
 
     @property
     def units(self) -> int | float:

@@ -20,11 +20,12 @@ from collections import Counter
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from wfmlib.runs import seals
-from wfmlib.runs.experiment import DONE, SAMPLE, tasks
+from wfmlib.runs.experiment import DONE, SAMPLE, Experiment, tasks
 from wfmlib.runs.samples import Record, write_atomically
 
 VARIABLE = "WFMLIB_RESULTS"  # of the environment: the folder of the archives
@@ -59,7 +60,7 @@ class DamagedArchiveError(ValueError):
     """An archive, or the provenance beside it, is missing or not as it was written."""
 
 
-def results_folder():
+def results_folder() -> Path | None:
     """Return the folder of the archives, or None where there is none to be found.
 
     It is the one that the environment's ``WFMLIB_RESULTS`` names; otherwise ``book/results`` of
@@ -80,7 +81,7 @@ def results_folder():
     return None
 
 
-def archive_path(name, scale, folder):
+def archive_path(name: str, scale: str, folder: str | Path) -> Path:
     """Return where the archive of an experiment is kept in a folder."""
     return Path(folder) / f"{name}{'' if scale == 'paper' else '.' + scale}.nc"
 
@@ -420,7 +421,7 @@ def arrays(path):
     return data
 
 
-def read_provenance(path):
+def read_provenance(path: str | Path) -> dict:
     """Return the provenance of an archive.
 
     Parameters
@@ -479,7 +480,7 @@ def _check_told(told):
             raise ValueError(f"{name} is missing, or of the wrong kind")
 
 
-def is_current(data, experiment, scale):
+def is_current(data: Any, experiment: Experiment, scale: str) -> bool:
     """Say whether an archive was made of an experiment as it is defined now.
 
     The number of samples may differ: more of them continue the same experiment.

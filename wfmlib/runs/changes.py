@@ -11,9 +11,10 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ MARK = "--"  # between an experiment's name and what was changed
 LONGEST = 80  # letters of what was changed in the name of an archive; else a hash of it
 
 
-def settable(experiment, scale="quick"):
+def settable(experiment: Experiment, scale: str = "quick") -> dict:
     """Return what can be changed of an experiment, with its values at a scale.
 
     Parameters
@@ -46,7 +47,7 @@ def settable(experiment, scale="quick"):
     return found | {"samples": chosen.samples, "seed": experiment.seed}
 
 
-def changed(experiment, settings, scale="quick"):
+def changed(experiment: Experiment, settings: Any, scale: str = "quick") -> Any:
     """Return an experiment with other settings at one of its scales.
 
     Parameters
@@ -103,7 +104,7 @@ def changed(experiment, settings, scale="quick"):
     return replace(experiment, scales=scales, seed=seed, changes=experiment.changes | given)
 
 
-def parsed(experiment, texts, scale="quick"):
+def parsed(experiment: Experiment, texts: Sequence[str], scale: str = "quick") -> Any:
     """Return settings given as text, such as ``"N=501"`` or ``"loads=0.5,0.6"``, as values.
 
     Parameters

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ class Agreement:
         if not isinstance(self.chaotic, bool):
             _check_function("chaotic", self.chaotic)
 
-    def is_chaotic(self, values):
+    def is_chaotic(self, values: Any) -> bool:
         """Say whether the path of an archived sample with these values was chaotic."""
         return bool(self.chaotic(values)) if callable(self.chaotic) else self.chaotic
 
@@ -146,7 +147,7 @@ class Scale:
         )
 
     @property
-    def points(self):
+    def points(self) -> list:
         """The points of the grid, each a dict; the last name varies fastest."""
         return [
             dict(zip(self.grid, values, strict=True))
@@ -154,7 +155,7 @@ class Scale:
         ]
 
     @property
-    def wanted(self):
+    def wanted(self) -> int:
         """How many samples there are in all: those of every point of the grid."""
         return self.samples * len(self.points)
 
@@ -262,13 +263,13 @@ class Experiment:
             )
 
     @property
-    def archive_name(self):
+    def archive_name(self) -> str:
         """How its archive is called: its name, and what was changed of it."""
         from wfmlib.runs.changes import archive_name
 
         return archive_name(self)
 
-    def scale(self, name):
+    def scale(self, name: str) -> Any:
         """Return the `Scale` of this name.
 
         Raises
@@ -278,7 +279,7 @@ class Experiment:
         """
         return self.scales[_validate.choice("scale", name, SCALES)]
 
-    def seed_sequence(self, point, sample):
+    def seed_sequence(self, point: dict, sample: int) -> np.random.SeedSequence:
         """Return the seed of a sample at a point of the grid.
 
         It depends on the root seed, on the number of the sample and, unless the points are
@@ -301,7 +302,7 @@ class Experiment:
             key += tuple(int(word) for word in np.frombuffer(digest[:16], dtype="<u4"))
         return np.random.SeedSequence(self.seed, spawn_key=key)
 
-    def definition(self, scale):
+    def definition(self, scale: str) -> str:
         """Return 16 hexadecimal digits that change with what determines a single sample.
 
         These are the settings and the coordinates of the scale, the variables, the root seed,
@@ -326,7 +327,7 @@ class Experiment:
         )
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def checked(self, scale, values):
+    def checked(self, scale: str, values: Any) -> Any:
         """Return what a sample yielded as arrays of the declared shapes and types.
 
         Raises
@@ -353,7 +354,7 @@ class Experiment:
             found[name] = _conform(name, values[name], variable, shape)
         return found
 
-    def as_task(self, scale, point, sample):
+    def as_task(self, scale: str, point: dict, sample: int) -> Any:
         """Return what a worker needs to compute one sample."""
         return Task(self, scale, dict(point), sample)
 
@@ -368,7 +369,7 @@ class Task:
     sample: int
 
     @property
-    def key(self):
+    def key(self) -> str:
         """32 hexadecimal digits that name the point and the sample."""
         text = canonical([self.point, self.sample])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -377,7 +378,7 @@ class Task:
         where = [f"{name}={value}" for name, value in self.point.items()]
         return ", ".join([*where, f"sample {self.sample}"])
 
-    def compute(self):
+    def compute(self) -> Any:
         """Return what the sample yields, as checked arrays."""
         chosen = self.experiment.scale(self.scale)
         settings = json.loads(json.dumps(chosen.settings))  # a copy: the function may change it
@@ -387,7 +388,7 @@ class Task:
         return self.experiment.checked(self.scale, values)
 
 
-def tasks(experiment, scale):
+def tasks(experiment: Experiment, scale: str) -> Any:
     """Return the tasks of an experiment: sample by sample, each through the whole grid.
 
     A run that is stopped has then the first samples at every point, not all at the first.

@@ -16,9 +16,11 @@ import threading
 import time
 import traceback
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from wfmlib.numerics import _validate
 from wfmlib.runs import archive, digest
@@ -99,35 +101,35 @@ class Run:
     path: Path | None
 
     @property
-    def done(self):
+    def done(self) -> int:
         """How many samples are finished."""
         return len(self.records)
 
     @property
-    def wanted(self):
+    def wanted(self) -> int:
         """How many there are in all."""
         return self.experiment.scale(self.scale).wanted
 
     @property
-    def dataset(self):
+    def dataset(self) -> Any:
         """The samples as an `xarray.Dataset`."""
         return archive.dataset(self.experiment, self.scale, self.records)
 
 
 def run(
-    experiment,
-    scale="quick",
+    experiment: Experiment,
+    scale: str = "quick",
     *,
-    settings=None,
-    jobs=1,
-    dask=None,
-    output=None,
-    cache=True,
-    fresh=False,
-    compute=True,
-    progress=None,
-    say=None,
-):
+    settings: Mapping[str, Any] | None = None,
+    jobs: int | None = 1,
+    dask: str | None = None,
+    output: str | Path | None = None,
+    cache: bool = True,
+    fresh: bool = False,
+    compute: bool = True,
+    progress: bool | None = None,
+    say: Any = None,
+) -> Any:
     """Run an experiment.
 
     Parameters

@@ -13,9 +13,11 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.constraints.cross_entropy import proximal
@@ -48,7 +50,7 @@ ACCURACY = 1e-8  # of the logarithm of the load
 LOG_BETA = (-2.0, math.log(LARGEST))  # where the lines are looked for
 
 
-def loss(gamma, stability):
+def loss(gamma: float, stability: ArrayLike) -> Any:
     """Return the cross-entropy loss of a pattern  [eq-cross-entropy].
 
     Parameters
@@ -89,7 +91,7 @@ def loss(gamma, stability):
 # ------------------------------------------------------------------------------------------------
 
 
-def zero_entropy_beta(device, alpha, gamma):
+def zero_entropy_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
     """Return the inverse temperature at which the entropy vanishes  [eq-ce-zero-entropy].
 
     Parameters
@@ -125,7 +127,7 @@ def zero_entropy_beta(device, alpha, gamma):
     return _each(lambda point: point.entropy, device, alpha, gamma)
 
 
-def instability_beta(device, alpha, gamma):
+def instability_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
     """Return the inverse temperature at which replica symmetry loses stability  [eq-ce-replicon].
 
     Parameters
@@ -154,7 +156,7 @@ def instability_beta(device, alpha, gamma):
     return _each(lambda point: 1.0 - point.replicon, device, alpha, gamma)
 
 
-def working_beta(device, alpha, gamma):
+def working_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
     """Return the largest inverse temperature at which replica symmetry is consistent.
 
     Parameters
@@ -275,7 +277,7 @@ class ZeroTemperature(Shown):
     report: Report = field(compare=False)
 
 
-def zero_temperature(device, alpha, gamma):
+def zero_temperature(device: Perceptron, alpha: float, gamma: float) -> ZeroTemperature:
     """Take beta -> infinity at replica symmetry, binary perceptron  [eq-ce-zero-temperature].
 
     The overlap tends to 1 as ``1 - dq / beta``. A pattern whose field would be z without it ends

@@ -27,9 +27,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
-from wfmlib.models.devices import Perceptron, TreeCommittee
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
@@ -94,11 +95,11 @@ class BrokenPoint(Shown):
     counted = ("local_entropy",)
     found = ("m", "p0", "p1", "t0", "local_entropy", "complexity", "attracting")
 
-    device: Perceptron | TreeCommittee
+    device: Device
     alpha: float
     distance: float
     reference: Margin
-    constraint: Margin
+    constraint: Constraint
     m: float
     p0: float
     difference: float
@@ -109,22 +110,22 @@ class BrokenPoint(Shown):
     report: Report = field(compare=False)
 
     @property
-    def p1(self):
+    def p1(self) -> float:
         """Overlap of two counted solutions from one group; 1 for groups of one configuration."""
         return self.p0 + self.difference
 
     @property
-    def broken(self):
+    def broken(self) -> bool:
         """Whether p1 differs from p0: by more than 1e-6 of ``1 - p0``."""
         return self.difference > 1e-6 * (1.0 - self.p0)
 
     @property
-    def frozen(self):
+    def frozen(self) -> bool:
         """Whether groups are single configurations, ``p1 = 1``."""
         return self.p1 == 1.0
 
     @property
-    def group_entropy(self):
+    def group_entropy(self) -> float:
         """Logarithm of the number (Binary) or share (Spherical) of solutions in a group."""
         return self.local_entropy - self.complexity / self.m
 
@@ -148,21 +149,21 @@ class Survey:
     reached: tuple
 
     @property
-    def attracting(self):
+    def attracting(self) -> tuple[BrokenPoint, ...]:
         """The states in which iterations end."""
         return tuple(state for state in self.states if state.attracting)
 
 
 def solve(
-    device,
-    alpha,
-    distance,
+    device: Device,
+    alpha: float,
+    distance: float,
     *,
-    reference=Margin(0.0),
-    constraint=Margin(0.0),
-    m=None,
-    start=None,
-):
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+    m: float | None = None,
+    start: float | None = None,
+) -> BrokenPoint:
     """Solve for groups of solutions at one distance from a typical reference.
 
     Parameters
@@ -215,14 +216,14 @@ def solve(
 
 
 def search(
-    device,
-    alpha,
-    distance,
+    device: Device,
+    alpha: float,
+    distance: float,
     *,
-    reference=Margin(0.0),
-    constraint=Margin(0.0),
-    m=SIZES,
-):
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+    m: ArrayLike | None = SIZES,
+) -> Survey:
     """Look for states with ``p1 != p0``, attracting or not, at several m and all splits.
 
     Parameters

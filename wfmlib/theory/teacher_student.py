@@ -11,13 +11,16 @@ are weighted with the number of solutions.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
-from wfmlib.models.devices import Perceptron, TreeCommittee
+from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Entropic
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NoZero, Report, accepted, bounded, first_root
@@ -28,6 +31,10 @@ from wfmlib.theory.franz_parisi.potential import along, heights
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import Stationary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 __all__ = [
     "Learned",
@@ -79,7 +86,7 @@ class Learned(Shown):
 
     found = ("q", "q_hat", "entropy", "generalisation_error")
 
-    device: Perceptron | TreeCommittee
+    device: Device
     alpha: float
     constraint: Margin
     q: float
@@ -135,7 +142,7 @@ def _checked(device, constraint):
     return axes
 
 
-def solve(device, alpha, constraint=Margin(0.0)):
+def solve(device: Device, alpha: float, constraint: Margin = Margin(0.0)) -> Learned:
     """Solve for the typical students of a teacher with binary weights.
 
     Parameters
@@ -179,8 +186,8 @@ def solve(device, alpha, constraint=Margin(0.0)):
         q, q_hat, entropy = 1.0, math.inf, 0.0
     bounded("entropy", entropy, Binary.entropy, report)
     error = generalisation_error(axes[1].effective_overlap(float(q)).c)
-    numbers = map(float, (q, q_hat, entropy))
-    return Learned(device, alpha, constraint, *numbers, error, report)
+    q, q_hat, entropy = map(float, (q, q_hat, entropy))
+    return Learned(device, alpha, constraint, q, q_hat, entropy, error, report)
 
 
 def _at_load(alpha, axes):
@@ -203,7 +210,7 @@ def _at_load(alpha, axes):
     return _Planted(math.exp(root), *axes), report
 
 
-def generalisation_error(overlap):
+def generalisation_error(overlap: ArrayLike) -> Any:
     """Return how often two networks disagree, ``arccos(c) / pi``  [eq-generalisation].
 
     Parameters
@@ -228,7 +235,9 @@ def generalisation_error(overlap):
     return float(error) if np.ndim(overlap) == 0 else error
 
 
-def perfect_learning(device, *, constraint=Margin(0.0)):
+def perfect_learning(
+    device: Device, *, constraint: Margin | Sequence[Margin] = Margin(0.0)
+) -> Any:
     """Return the load above which the teacher is the only solution: the entropy vanishes.
 
     Parameters
@@ -264,7 +273,7 @@ def _perfect_learning(axes):
     return float(_Planted(math.exp(root), *axes).alpha)
 
 
-def max_margin(device, alpha):
+def max_margin(device: Device, alpha: ArrayLike) -> Any:
     """Return the largest margin of a teacher that still has students besides itself.
 
     Parameters
@@ -305,14 +314,14 @@ def max_margin(device, alpha):
 
 
 def curve(
-    device,
-    alpha,
-    distance,
+    device: Device,
+    alpha: float,
+    distance: ArrayLike,
     *,
-    reference=Margin(0.0),
-    constraint=Margin(0.0),
-    progress=False,
-):
+    reference: Margin = Margin(0.0),
+    constraint: Margin = Margin(0.0),
+    progress: bool = False,
+) -> xr.Dataset:
     """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
 
     The teacher is a typical solution, so that this is the Franz-Parisi potential of Bayes-optimal
@@ -347,7 +356,14 @@ def curve(
     return along(distance, _teacher(device, alpha, reference, constraint), progress)
 
 
-def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
+def local_entropy(
+    device: Device,
+    alpha: ArrayLike,
+    distance: ArrayLike,
+    *,
+    reference: Margin = Margin(0.0),
+    constraint: Margin = Margin(0.0),
+) -> Any:
     """Return the local entropy around the teacher, not normalised  [eq-planted-local-entropy].
 
     Parameters
@@ -376,7 +392,7 @@ def _teacher(device, alpha, reference, constraint):
     return Surroundings(device, alpha, reference, constraint, planted=True)
 
 
-def dense_threshold(device, *, constraint=Margin(0.0)):
+def dense_threshold(device: Device, *, constraint: Margin = Margin(0.0)) -> float:
     """Return the load up to which teachers of the largest margin lie in a dense region.
 
     As `franz_parisi.dense_threshold`, with a planted reference of `max_margin`.

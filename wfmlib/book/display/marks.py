@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,7 +113,7 @@ class Rule:
             raise ValueError(f"{what} of {self.name!r} must be a number or a list of numbers")
         object.__setattr__(self, what, at)
 
-    def on(self, frames: int, xlim, ylim) -> tuple[np.ndarray, np.ndarray]:
+    def on(self, frames: int, xlim: Any, ylim: Any) -> Any:
         """Return the ends of the line, x and y, with shape (frames or 1, 2)."""
         what, at = ("x", self.x) if self.y is None else ("y", self.y)
         if len(at) not in (1, frames):

@@ -9,6 +9,7 @@ import textwrap
 import warnings
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 
 def figures() -> None:
@@ -57,7 +58,7 @@ def _show_as_text(message, category, filename, lineno, file=None, line=None):
         _OTHERS[-1](message, category, filename, lineno, file, line)
 
 
-def progress(iterable, description: str = ""):
+def progress(iterable: Any, description: str = "") -> Any:
     """Return `iterable` with a progress bar where a reader waits, and without a word in pages.
 
     tqdm alone would not do: its text goes to stderr, which no page may hold, and its notebook

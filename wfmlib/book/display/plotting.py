@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from wfmlib.numerics import _validate
@@ -9,7 +11,7 @@ from wfmlib.numerics import _validate
 FIRST = ("local_entropy", "entropy")  # what most want to see
 
 
-def plot(data, y=None, x=None, *, ax=None, **style):
+def plot(data: Any, y: str | None = None, x: str | None = None, *, ax: Any = None, **style) -> Any:
     """Draw one variable of a sweep, a line for each value of what is swept besides.
 
     Parameters

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -251,7 +252,7 @@ class Slider:
             f"<script>{_asset('slider.js')}</script></figure>"
         )
 
-    def widget(self):
+    def widget(self) -> Any:
         """Return the ipywidgets control with the same picture, drawn anew for each value."""
         import ipywidgets
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from wfmlib.book.experiments.registry import MODULES, get, names
 from wfmlib.runs import runner, site
@@ -80,7 +82,9 @@ def __dir__():
     return __all__
 
 
-def find(name, folder=None, *, scale="paper", download=True):
+def find(
+    name: str, folder: str | Path | None = None, *, scale: str = "paper", download: bool = True
+) -> Path:
     """Return where the archive of an experiment is.
 
     Parameters
@@ -138,7 +142,13 @@ def _make(name, scale="paper"):
     return f"`wfm run {experiment}{more}{scaled}` makes it"
 
 
-def load(name, folder=None, *, scale="paper", settings=None):
+def load(
+    name: str,
+    folder: str | Path | None = None,
+    *,
+    scale: str = "paper",
+    settings: Mapping[str, Any] | None = None,
+) -> Any:
     """Return the archive of an experiment.
 
     Parameters
@@ -171,7 +181,7 @@ def load(name, folder=None, *, scale="paper", settings=None):
     return read(find(name, folder, scale=scale))
 
 
-def fetch(*names):
+def fetch(*names) -> Any:
     """Fetch archives from the book's site into the user's cache, unless they are here already.
 
     The first cell of a downloaded notebook does it, so that the others need no network. What
@@ -194,7 +204,7 @@ def fetch(*names):
             print(error)
 
 
-def own(folder=None):
+def own(folder: str | Path | None = None) -> list[tuple[str, str]]:
     """Return the archives of one's own: those of experiments whose settings were changed.
 
     Parameters
@@ -226,7 +236,7 @@ def run(experiment, scale="quick", **options):
     return runner.run(experiment, scale, **options)
 
 
-def verify(experiment, folder=None, **options):
+def verify(experiment: Experiment | str, folder: str | Path | None = None, **options) -> Any:
     """Compare samples of an archive with new ones: `verification.verify`, also by name."""
     from wfmlib.runs import verification  # late: it needs SciPy
 
@@ -235,7 +245,7 @@ def verify(experiment, folder=None, **options):
     return verification.verify(experiment, folder, **options)
 
 
-def state(name, folder=None, *, scale="paper"):
+def state(name: str, folder: str | Path | None = None, *, scale: str = "paper") -> Any:
     """Say what the archive of an experiment is to the code that is here.
 
     Parameters
@@ -263,7 +273,7 @@ def state(name, folder=None, *, scale="paper"):
     return verification.state(read_provenance(path), experiment, scale)
 
 
-def as_archived(experiment, data, scale):
+def as_archived(experiment: Experiment | str, data: Any, scale: str) -> Any:
     """Return an experiment with the changes that an archive notes, where it still has them."""
     try:
         changes = json.loads(data.attrs.get("changes", "{}"))
@@ -287,7 +297,7 @@ class ArchiveError(Exception):
         self.absent = absent
 
 
-def complete(name):
+def complete(name: str) -> Any:
     """Return the archive of an experiment at paper scale, with every sample.
 
     It is looked for as `load` does. Messages name no folder: a page of the book may show them.

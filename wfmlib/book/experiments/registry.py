@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from typing import Any
 
 #: Name of each experiment, and the module that defines it: one line each.
 MODULES = {
@@ -29,7 +30,7 @@ MODULES = {
 }
 
 
-def names():
+def names() -> tuple[str, ...]:
     """Return the names of all experiments, sorted.
 
     Returns
@@ -39,7 +40,7 @@ def names():
     return tuple(sorted(MODULES))
 
 
-def get(name):
+def get(name: str) -> Any:
     """Return the experiment of this name.
 
     Raises

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave, Response
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.types import Array
 
 __all__ = ["Band"]
 
@@ -43,19 +46,19 @@ class Band(LogConcave):
         kappa = _validate.real("kappa", self.kappa, 0.0, low_open=True)
         object.__setattr__(self, "kappa", kappa)
 
-    def rescaled(self, scale):
+    def rescaled(self, scale: float) -> Band:
         """Return the same constraint on stabilities that were divided by `scale`."""
         return Band(self.kappa / scale)
 
-    def within_range(self, scale):
+    def within_range(self, scale: float) -> None:
         """Raise ValueError if the band is not from 0.01 to 10 times the activation's scale."""
         _validate.real("kappa of Band / activation.scale", self.kappa / scale, *RANGE)
 
-    def admits(self, other):
+    def admits(self, other: Any) -> bool:
         """Return whether all stabilities that another constraint allows are allowed."""
         return isinstance(other, Band) and other.kappa <= self.kappa
 
-    def at(self, omega, variance):
+    def at(self, omega: Array, variance: float) -> Any:
         """Return what a pattern does at shared fields, as `Response`.
 
         ``f = ln[H((-kappa - omega) / s) - H((kappa - omega) / s)]``, ``s = sqrt(variance)``.
@@ -65,19 +68,19 @@ class Band(LogConcave):
         _band(omega.ravel(), math.sqrt(variance), self.kappa, rows)
         return Response(*rows.reshape(4, *omega.shape))
 
-    def log_weight(self, omega, variance):
+    def log_weight(self, omega: Array, variance: float) -> Array:
         """Return f, even in omega."""
         return self.at(omega, variance).log_weight
 
-    def slope(self, omega, variance):
+    def slope(self, omega: Array, variance: float) -> Array:
         """Return the mean force ``f'``, towards zero."""
         return self.at(omega, variance).slope
 
-    def curvature(self, omega, variance):
+    def curvature(self, omega: Array, variance: float) -> Array:
         """Return ``f''``, between ``-1 / variance`` and 0."""
         return self.at(omega, variance).curvature
 
-    def features(self, variance):
+    def features(self, variance: float) -> Sequence[tuple[float, float]]:
         """Return where in omega these functions bend, and over what width: (centre, scale)."""
         width = math.sqrt(variance)
         return (-self.kappa, width), (self.kappa, width)

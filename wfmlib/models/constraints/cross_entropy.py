@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -12,6 +13,7 @@ from numba import njit
 from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.tabulated import tabulate
+from wfmlib.numerics.types import Array
 
 __all__ = ["CrossEntropy", "Gibbs", "proximal"]
 
@@ -70,7 +72,7 @@ class CrossEntropy(LogConcave):
         object.__setattr__(self, "gamma", gamma)
         object.__setattr__(self, "beta", _validate.real("beta", self.beta, 1e-6, 1e300))
 
-    def rescaled(self, scale):
+    def rescaled(self, scale: float) -> CrossEntropy:
         """Return the same constraint on stabilities that were divided by `scale`.
 
         ``beta f_gamma(scale x) = (beta scale) f_{gamma scale}(x)``  [eq-ce-committee].
@@ -80,7 +82,7 @@ class CrossEntropy(LogConcave):
         object.__setattr__(sharpness, "beta", cold)  # may leave the range that users are given
         return sharpness
 
-    def gibbs(self, omega, variance):
+    def gibbs(self, omega: Any, variance: Any) -> Any:
         """Return all averages over a pattern's field, as `Gibbs`."""
         omega = np.asarray(omega, dtype=float)
         rows = np.empty((5, omega.size))
@@ -91,23 +93,23 @@ class CrossEntropy(LogConcave):
             _gibbs(omega.ravel(), variance, self.gamma, self.beta, rule, rows)
         return Gibbs(*rows.reshape(5, *omega.shape))
 
-    def at(self, omega, variance):
+    def at(self, omega: Array, variance: float) -> Any:
         """Return what a pattern does at shared fields: all from one quadrature, as `Gibbs`."""
         return self.gibbs(omega, variance)
 
-    def log_weight(self, omega, variance):
+    def log_weight(self, omega: Array, variance: float) -> Array:
         """Return ``F = ln E exp(-beta f_gamma(omega + sqrt(variance) x))`` [eq-ce-log-weight]."""
         return self.gibbs(omega, variance).log_weight
 
-    def slope(self, omega, variance):
+    def slope(self, omega: Array, variance: float) -> Array:
         """Return ``F'``, between 0 and beta."""
         return self.gibbs(omega, variance).slope
 
-    def curvature(self, omega, variance):
+    def curvature(self, omega: Array, variance: float) -> Array:
         """Return ``F''``."""
         return self.gibbs(omega, variance).curvature
 
-    def features(self, variance):
+    def features(self, variance: float) -> Sequence[tuple[float, float]]:
         """Return where in omega these functions bend, and over what width: (centre, scale)."""
         width = math.hypot(math.sqrt(variance), 0.25 / self.gamma)  # the loss bends over 1 / gamma
         pull = self.beta * variance
@@ -118,22 +120,22 @@ class CrossEntropy(LogConcave):
         return *bends, (-0.5 * pull, math.sqrt(variance * (1.0 + 0.5 * self.gamma * pull)))
 
     @property
-    def wall(self):
+    def wall(self) -> Any:
         """Stability below which a pattern costs more than 1, if beta exceeds 2 gamma; else 0."""
         if self.gamma == math.inf or self.beta < 2.0 * self.gamma:
             return 0.0
         return math.log(self.beta / (2.0 * self.gamma)) / (2.0 * self.gamma)
 
     @property
-    def front(self):
+    def front(self) -> Any:
         """Stability below which a pattern turns bad: `wall`."""
         return self.wall
 
-    def lowest(self, left):
+    def lowest(self, left: Any) -> Any:
         """Return the field below which the force no longer grows."""
         return -self.beta * left
 
-    def table(self, split, force):
+    def table(self, split: Any, force: Any) -> Any:
         """Return a pattern's log-weight and force, given its field but for the variance `left`.
 
         As `tabulate` does, over all fields that x and y of the split can make; `force` is that at

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -11,6 +13,7 @@ from numba import njit
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
 from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.types import Array
 
 __all__ = ["Margin"]
 
@@ -47,33 +50,33 @@ class Margin(LogConcave):
             )
         object.__setattr__(self, "kappa", _validate.real("kappa", self.kappa))
 
-    def rescaled(self, scale):
+    def rescaled(self, scale: float) -> Margin:
         """Return the same constraint on stabilities that were divided by `scale`."""
         return Margin(self.kappa / scale)
 
-    def log_weight(self, omega, variance):
+    def log_weight(self, omega: Array, variance: float) -> Array:
         """Return ``f = ln H((kappa - omega) / sqrt(variance))``  [eq-rs-energetic]."""
         return gaussian.log_H((self.kappa - omega) / math.sqrt(variance))
 
-    def slope(self, omega, variance):
+    def slope(self, omega: Array, variance: float) -> Array:
         """Return ``f' = h(u) / sqrt(variance)``, u the argument of H, h the hazard [eq-hazard]."""
         width = math.sqrt(variance)
         return gaussian.hazard((self.kappa - omega) / width) / width
 
-    def curvature(self, omega, variance):
+    def curvature(self, omega: Array, variance: float) -> Array:
         """Return ``f'' = -h (h - u) / variance``."""
         return -gaussian.hazard_derivative((self.kappa - omega) / math.sqrt(variance)) / variance
 
-    def features(self, variance):
+    def features(self, variance: float) -> Sequence[tuple[float, float]]:
         """Return where in omega these functions bend, and over what width: (centre, scale)."""
         return ((self.kappa, math.sqrt(variance)),)
 
     @property
-    def tilt(self):
+    def tilt(self) -> float:  # type: ignore[override]
         """How far below zero a hard-won pattern pulls omega: the range of averages includes it."""
         return min(self.kappa, 0.0)
 
-    def shortfall(self):
+    def shortfall(self) -> Any:
         """Return ``E (kappa - x)_+^2``, the mean square by which a random pattern falls short.
 
         It is the limit of ``variance^2 E f'^2`` for variance -> 0, where solutions coincide.
@@ -81,7 +84,7 @@ class Margin(LogConcave):
         x, weight = gaussian.grid((self.kappa, 0.0), tilt=self.tilt)
         return weight @ np.maximum(self.kappa - x, 0.0) ** 2
 
-    def within_range(self, scale):
+    def within_range(self, scale: float) -> None:
         """Raise ValueError if the margin is not from -2 to 1e4 times the activation's scale.
 
         From about -2.3 downwards, at loads of hundreds, several replica-symmetric saddle points
@@ -89,35 +92,43 @@ class Margin(LogConcave):
         """
         _validate.real("margin / activation.scale", self.kappa / scale, *RANGE)
 
-    def admits(self, other):
+    def admits(self, other: Any) -> bool:
         """Return whether all stabilities that another constraint allows are allowed."""
         return isinstance(other, Margin) and other.kappa >= self.kappa
 
-    def grouped(self, c0, gap, variance, m, rule=RULE):
+    def grouped(self, c0: Any, gap: Any, variance: Any, m: Any, rule: Any = RULE) -> Any:
         """Average over what groups of m replicas share of a field  [eq-1rsb-energetic]."""
         return Grouped(*pattern_averages(c0, gap, variance, self.kappa, m, rule))
 
-    def limit(self, c, spread, variance):
+    def limit(self, c: Any, spread: Any, variance: Any) -> Any:
         """Return the same for infinitely many replicas  [eq-ld-infinite]."""
         return Limit(*limit_averages(c, spread, variance, self.kappa, LIMIT_RULE))
 
-    def around(self, reference, fields, split, *, by_parts=False, forces_only=False):
+    def around(
+        self,
+        reference: Any,
+        fields: Any,
+        split: Any,
+        *,
+        by_parts: Any = False,
+        forces_only: Any = False,
+    ) -> Any:
         """Average over the fields on a reference and on solutions counted around it."""
         given = given_fields(self.kappa, reference, fields, split)
         if forces_only:
-            return Averages(math.nan, *forces(*given), math.nan, math.nan)
+            return Averages(math.nan, *forces(*given), math.nan, math.nan)  # type: ignore[call-arg]
         return Averages(*averages(*given, by_parts))
 
     @property
-    def front(self):
+    def front(self) -> Any:
         """Stability below which a pattern turns bad."""
         return self.kappa
 
-    def lowest(self, left):
+    def lowest(self, left: Any) -> Any:
         """Return the field below which the force no longer grows: NaN, as it always does."""
         return math.nan
 
-    def table(self, split, force):
+    def table(self, split: Any, force: Any) -> Any:
         """Return a table of log-weight and force for kernels: empty, they know formulas."""
         return NO_TABLE
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.weights import spin, spin_groups
 from wfmlib.models.weights.discrete import Discrete
@@ -31,7 +33,7 @@ class Binary(Discrete):
     entropy = math.log(2.0)  #: nats per weight without any pattern
     collapse = 2.0 / math.pi  #: limit of q_hat (1 - q)^2 for q -> 1
 
-    def entropic(self, q_hat):
+    def entropic(self, q_hat: float) -> Entropic:
         """Return the entropic side of the saddle point  [eq-rs-entropic].
 
         A weight feels the field ``sqrt(q_hat) x``, x normal: ``q = E tanh^2(sqrt(q_hat) x)``, and
@@ -43,7 +45,9 @@ class Binary(Discrete):
         q, complement, log_2cosh, fluctuation = spin.field_averages(width, RULE)
         return Entropic(q, complement, log_2cosh - 0.5 * q_hat * complement, fluctuation)
 
-    def constrained(self, distance, p_hat, correlation, reference):
+    def constrained(
+        self, distance: float, p_hat: float, correlation: float, reference: Any
+    ) -> ConstrainedEntropic:
         """Return the entropic side at a distance from a reference  [eq-fp-entropic].
 
         The fields on a reference weight w and on a counted one are ``sqrt(q_hat) x`` and
@@ -63,24 +67,32 @@ class Binary(Discrete):
             p, complement, t0, delta + t0_hat, log_2cosh + products, fluctuation
         )
 
-    def bound(self, distance):
+    def bound(self, distance: ArrayLike) -> Any:
         """Return the entropy of all weight vectors at a distance  [eq-geometric-bound]."""
         return scipy.special.entr(distance) + scipy.special.entr(1.0 - np.asarray(distance))
 
-    def group(self, q0_hat, split, m, rule=GROUPS):
+    def group(self, q0_hat: float, split: float, m: float, rule: Any = GROUPS) -> Any:
         """Return what a weight contributes in a group of m replicas, `Group`."""
         averages = spin_groups.mild
         if m > 1.0 and m**2 * split > 4.0:  # more than one force: a strong tilt
             averages = spin_groups.strong
         return Group(*averages(math.sqrt(q0_hat), math.sqrt(split), m, rule))
 
-    def coarse_group(self, q0_hat, split, m, rule):
+    def coarse_group(self, q0_hat: float, split: float, m: float, rule: Any) -> Any:
         """Return the same for several replicas on few nodes: near enough to begin with."""
         return Group(*spin_groups.strong(math.sqrt(q0_hat), math.sqrt(split), m, rule))
 
     def constrained_broken(
-        self, distance, p0_hat, correlation, split, m, reference, rule, delta=None
-    ):
+        self,
+        distance: Any,
+        p0_hat: Any,
+        correlation: Any,
+        split: Any,
+        m: Any,
+        reference: Any,
+        rule: Any,
+        delta: Any = None,
+    ) -> Any:
         """Return the entropic side of groups at a distance from a reference  [eq-fp-1rsb].
 
         As in `constrained` the reference weight is taken to be +1, and ``delta = t1_hat -
@@ -114,7 +126,7 @@ class Binary(Discrete):
             delta=delta,
         )
 
-    def limit_group(self, q1_hat, d0_hat):
+    def limit_group(self, q1_hat: float, d0_hat: float) -> Any:
         """Return what a weight contributes with infinitely many replicas, `Magnetised`.
 
         Its field is ``sqrt(q1_hat) u + d0_hat m*`` with ``m* = tanh`` of it, on the branch of the
@@ -122,7 +134,7 @@ class Binary(Discrete):
         """
         return Magnetised(*spin.limit_averages(math.sqrt(q1_hat), d0_hat, LIMIT))
 
-    def strongest_pull(self, overlap):
+    def strongest_pull(self, overlap: float) -> float:
         """Return d0_hat where infinitely many replicas meet no pattern: ``atanh(m) / m``."""
         m = math.sqrt(overlap)
         return math.atanh(m) / m

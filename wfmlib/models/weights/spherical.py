@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -38,7 +39,7 @@ class Spherical:
     entropy = 0.0  #: nats per weight without any pattern
     collapse = 1.0  #: limit of q_hat (1 - q)^2 for q -> 1
 
-    def entropic(self, q_hat):
+    def entropic(self, q_hat: float) -> Entropic:
         """Return the entropic side of the saddle point  [eq-spherical-entropic].
 
         ``q_hat = q / (1 - q)^2``  [eq-spherical-saddle], solved here for q; the free entropy gains
@@ -55,7 +56,9 @@ class Spherical:
             fluctuation=complement**2,
         )
 
-    def constrained(self, distance, p_hat, correlation, reference):
+    def constrained(
+        self, distance: float, p_hat: float, correlation: float, reference: Any
+    ) -> ConstrainedEntropic:
         """Return the entropic side at a distance from a reference  [eq-fp-spherical].
 
         ``p_hat (1 - p)^2 = p - t1^2 + u^2`` with ``u = (t0 - q t1) / (1 - q) =
@@ -78,12 +81,12 @@ class Spherical:
             fluctuation=complement**2,
         )
 
-    def bound(self, distance):
+    def bound(self, distance: Any) -> Any:
         """Return the log-share of the sphere's slice at a distance  [eq-geometric-bound]."""
         with np.errstate(divide="ignore"):
             return 0.5 * np.log(4.0 * distance * (1.0 - np.asarray(distance)))
 
-    def broken(self, q0_hat, split, m):
+    def broken(self, q0_hat: float, split: float, m: float) -> BrokenEntropic:
         """Return the entropic side with groups of m, conjugates eliminated  [eq-1rsb-spherical].
 
         With ``X = 1 - q1`` and ``Y = X + m (q1 - q0)``: ``q0_hat = q0 / Y^2`` and ``q1_hat -
@@ -121,8 +124,16 @@ class Spherical:
         )
 
     def constrained_broken(
-        self, distance, p0_hat, correlation, split, m, reference, rule=None, delta=None
-    ):
+        self,
+        distance: Any,
+        p0_hat: Any,
+        correlation: Any,
+        split: Any,
+        m: Any,
+        reference: Any,
+        rule: Any = None,
+        delta: Any = None,
+    ) -> Any:
         """Return the entropic side of groups at a distance from a reference  [eq-fp-1rsb].
 
         With ``X = 1 - p1`` and ``Y = X + m (p1 - p0)``: ``p0_hat Y^2 = p0 - t1^2 + u^2`` with ``u
@@ -154,11 +165,11 @@ class Spherical:
             complexity=0.5 * (log_ratio - share + m * share * p0_hat * wide),
         )
 
-    def conjugate(self, overlap):
+    def conjugate(self, overlap: float) -> float:
         """Return the conjugate at which `overlap` is that of typical solutions."""
         return overlap / (1.0 - overlap) ** 2
 
-    def replicas(self, overlap, place, replicas):
+    def replicas(self, overlap: float, place: float, replicas: float) -> tuple[float, float]:
         """Return q0_hat and the split at which the overlap within groups is `overlap`.
 
         Parameters
@@ -175,7 +186,7 @@ class Spherical:
         q0_hat = q0 / (complement + replicas * difference) ** 2
         return q0_hat, difference / complement
 
-    def limit(self, overlap, place):
+    def limit(self, overlap: float, place: float) -> LimitEntropic:
         """Return the entropic side of infinitely many replicas at q1 = `overlap`.
 
         `place` is ``ln [(1 - q1) / d0]``, d0 the spread.
@@ -194,7 +205,7 @@ class Spherical:
             term=0.5 * (math.log(complement) + overlap / outer),
         )
 
-    def unloaded(self, overlap, replicas):
+    def unloaded(self, overlap: float, replicas: float) -> Unloaded:
         """Return `Unloaded`: replicas at a mutual overlap that no pattern constrains."""
         complement = 1.0 - overlap
         if replicas == math.inf:

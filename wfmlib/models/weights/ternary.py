@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy
 from numba import njit
+from numpy.typing import ArrayLike
 
 from wfmlib.models.weights.discrete import Discrete
 from wfmlib.models.weights.terms import (
@@ -75,27 +77,27 @@ class Ternary(Discrete):
         object.__setattr__(self, "zeros", _validate.real("zeros", self.zeros, *ZEROS))
 
     @property
-    def size(self):
+    def size(self) -> float:
         """Size a of a weight that is not zero."""
         return (1.0 - self.zeros) ** -0.5
 
     @property
-    def entropy(self):
+    def entropy(self) -> float:
         """Nats per weight without any pattern."""
         some = 1.0 - self.zeros
         return float(scipy.special.entr([self.zeros, some]).sum()) + some * math.log(2.0)
 
     @property
-    def threshold(self):
+    def threshold(self) -> float:
         """Field x, normal, below which a frozen weight is zero: the share of zeros lies there."""
         return float(scipy.special.ndtri(0.5 * (1.0 + self.zeros)))
 
     @property
-    def collapse(self):
+    def collapse(self) -> float:
         """Limit of q_hat (1 - q)^2 for q -> 1: ``4 a^2 G(x0)^2``, x0 the `threshold`."""
         return 4.0 * float(self.size * gaussian.G(self.threshold)) ** 2
 
-    def entropic(self, q_hat):
+    def entropic(self, q_hat: float) -> Entropic:
         """Return the entropic side of the saddle point.
 
         A weight feels the field ``h = sqrt(q_hat) x``, x normal: with the mean ``m = a 2 sinh(a h)
@@ -108,7 +110,9 @@ class Ternary(Discrete):
         """
         return _entropic(self, math.sqrt(q_hat))[0]
 
-    def constrained(self, distance, p_hat, correlation, reference):
+    def constrained(
+        self, distance: float, p_hat: float, correlation: float, reference: Any
+    ) -> ConstrainedEntropic:
         """Return the entropic side at a distance from a reference.
 
         The fields on a reference weight w and on a counted one are ``sqrt(q_hat) x`` and
@@ -132,7 +136,7 @@ class Ternary(Discrete):
         term = log_sum - self.zeros * log_z + products
         return ConstrainedEntropic(p, complement, t0, delta + t0_hat, term, fluctuation)
 
-    def group(self, q0_hat, split, m, rule=RULE):
+    def group(self, q0_hat: float, split: float, m: float, rule: Any = RULE) -> Any:
         """Return what a weight contributes in a group of m replicas, `Group`."""
         start = math.log(2.0 * self.zeros / (1.0 - self.zeros))
         *averages, log_z = _group(math.sqrt(q0_hat), math.sqrt(split), m, self.zeros, start, rule)
@@ -141,7 +145,7 @@ class Ternary(Discrete):
 
     coarse_group = group
 
-    def limit_group(self, q1_hat, d0_hat):
+    def limit_group(self, q1_hat: float, d0_hat: float) -> Any:
         """Return what a weight contributes with infinitely many replicas, `Magnetised`.
 
         Its field is ``sqrt(q1_hat) u + d0_hat m*`` with m* the mean in that field. Where this has
@@ -158,7 +162,7 @@ class Ternary(Discrete):
         _, overlap, complement, lean, log_sum = _limit(width, d0_hat, log_z, self.size, RULE)
         return Magnetised(overlap, complement, lean, log_sum - zeros * log_z)
 
-    def limit(self, overlap, place):
+    def limit(self, overlap: float, place: float) -> LimitEntropic:
         """Return the entropic side of infinitely many replicas at q1 = `overlap`.
 
         As in `Discrete`. Where, without patterns, some weights are in no field, a faint common
@@ -178,11 +182,11 @@ class Ternary(Discrete):
         lean = 2.0 * mean * float(gaussian.G(edge))
         return LimitEntropic(q1_hat, pull, lean / width, entropy + 0.5 * width * lean)
 
-    def strongest_pull(self, overlap):
+    def strongest_pull(self, overlap: float) -> float:
         """Return d0_hat where infinitely many replicas meet no pattern."""
         return _centre(self, overlap)[0]
 
-    def bound(self, distance):
+    def bound(self, distance: ArrayLike) -> Any:
         """Return the entropy of all weight vectors at a distance.
 
         Of the shares of pairs of values that have the right overlap and shares of zeros, those

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
@@ -34,7 +37,13 @@ NEAREST = -50.0  # logarithm of the least distance looked at
 # ------------------------------------------------------------------------------------------------
 
 
-def distance_of_maximum(device, alpha, *, reference=Margin(0.0), constraint=Margin(0.0)):
+def distance_of_maximum(
+    device: Device,
+    alpha: float,
+    *,
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+) -> float:
     """Return the distance at which the local entropy around a typical reference is largest.
 
     It is the typical distance between solutions of the two margins: there ``t1 = t0``, a counted
@@ -70,7 +79,13 @@ def distance_of_maximum(device, alpha, *, reference=Margin(0.0), constraint=Marg
     return math.exp(Profile(device, alpha, reference, constraint).top())
 
 
-def gap(device, alpha, *, reference=Margin(0.0), constraint=Margin(0.0)):
+def gap(
+    device: Device,
+    alpha: float,
+    *,
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+) -> tuple[float, float]:
     """Return the distances between which typical references have no solutions.
 
     Parameters
@@ -164,7 +179,9 @@ def _descend(height, place):
 # ------------------------------------------------------------------------------------------------
 
 
-def margin_no_gap(device, alpha, *, constraint=Margin(0.0)):
+def margin_no_gap(
+    device: Device, alpha: ArrayLike, *, constraint: Constraint = Margin(0.0)
+) -> Any:
     """Return the least reference margin around which there are solutions at every distance.
 
     P3's kappa_min: there the local entropy touches zero at its dip  [eq-fp-no-gap].
@@ -203,7 +220,9 @@ def margin_no_gap(device, alpha, *, constraint=Margin(0.0)):
     return each(one, "alpha", alpha)
 
 
-def margin_monotonic(device, alpha, *, constraint=Margin(0.0)):
+def margin_monotonic(
+    device: Device, alpha: ArrayLike, *, constraint: Constraint = Margin(0.0)
+) -> Any:
     """Return the least reference margin around which the local entropy grows up to its maximum.
 
     P3's kappa_u: there the curve has a horizontal point of inflection  [eq-fp-monotonic].
@@ -280,7 +299,7 @@ def _margin(quantity, device, alpha, constraint):
 # ------------------------------------------------------------------------------------------------
 
 
-def dense_threshold(device, *, constraint=Margin(0.0)):
+def dense_threshold(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     """Return the load up to which references of the largest margin lie in a dense region.
 
     P3's alpha'_u, where `margin_monotonic` meets the largest margin: above it the local entropy
@@ -319,7 +338,7 @@ def dense_threshold(device, *, constraint=Margin(0.0)):
     return _load("derivative", device, constraint)
 
 
-def gapless_threshold(device, *, constraint=Margin(0.0)):
+def gapless_threshold(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     """Return the load up to which there are solutions at all distances from those of most margin.
 
     There `margin_no_gap` meets the largest margin. It lies above `dense_threshold`.

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.devices import Perceptron, TreeCommittee, accepted
+from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import accepted
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import Report, bounded, continuation
 from wfmlib.theory.axes import HARD
@@ -28,6 +31,10 @@ from wfmlib.theory.franz_parisi.dense_regions import (
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
 from wfmlib.theory.sweeps import dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 __all__ = [
     "Point",
@@ -80,11 +87,11 @@ class Point(Shown):
     counted = ("local_entropy",)
     found = ("local_entropy", "bound", "slope", "p", "t0", "replicon")
 
-    device: Perceptron | TreeCommittee
+    device: Device
     alpha: float
     distance: float
-    reference: Margin | CrossEntropy
-    constraint: Margin
+    reference: Constraint
+    constraint: Constraint
     local_entropy: float
     bound: float
     slope: float
@@ -94,12 +101,19 @@ class Point(Shown):
     report: Report = field(compare=False)
 
     @property
-    def normalised(self):
+    def normalised(self) -> float:
         """Logarithm of the fraction of configurations that are solutions, per weight."""
         return self.local_entropy - self.bound
 
 
-def solve(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
+def solve(
+    device: Device,
+    alpha: float,
+    distance: float,
+    *,
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+) -> Point:
     """Solve for the solutions at one distance from a typical reference.
 
     Parameters
@@ -184,14 +198,14 @@ COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
 
 
 def curve(
-    device,
-    alpha,
-    distance,
+    device: Device,
+    alpha: ArrayLike,
+    distance: ArrayLike,
     *,
-    reference=Margin(0.0),
-    constraint=Margin(0.0),
-    progress=False,
-):
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+    progress: bool = False,
+) -> xr.Dataset:
     """Solve at many distances from a typical reference, each the start of the next smaller one.
 
     Parameters
@@ -260,7 +274,14 @@ def along(distance, case, progress=False):
     return dataset({"distance": distances}, columns, device=case.device, **same)
 
 
-def local_entropy(device, alpha, distance, *, reference=Margin(0.0), constraint=Margin(0.0)):
+def local_entropy(
+    device: Device,
+    alpha: ArrayLike,
+    distance: ArrayLike,
+    *,
+    reference: Constraint = Margin(0.0),
+    constraint: Constraint = Margin(0.0),
+) -> Any:
     """Return the local entropy around a typical reference, not normalised  [eq-franz-parisi].
 
     Parameters
@@ -311,7 +332,7 @@ def heights(distance, case):
     return found.local_entropy.values
 
 
-def geometric_bound(device, distance):
+def geometric_bound(device: Device, distance: ArrayLike) -> Any:
     """Return the entropy of all configurations at a distance  [eq-geometric-bound].
 
     It is what `local_entropy` is at load 0, and an upper bound at every load (up to the rounding

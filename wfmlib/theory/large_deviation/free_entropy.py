@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
-from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import (
@@ -34,6 +36,10 @@ from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 from wfmlib.theory.sweeps import dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 __all__ = [
     "Point",
@@ -100,11 +106,11 @@ class Point(Shown):
     counted = ()
     found = ("entropy", "local_entropy", "energetic", "slope", "q0", "spread", "complexity")
 
-    device: Perceptron | TreeCommittee | ParityMachine
+    device: Device
     alpha: float
     overlap: float
     replicas: float
-    constraint: Margin
+    constraint: Constraint
     entropy: float
     local_entropy: float
     energetic: float
@@ -116,7 +122,14 @@ class Point(Shown):
     report: Report = field(compare=False)
 
 
-def solve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
+def solve(
+    device: Device,
+    alpha: float,
+    overlap: float,
+    *,
+    replicas: float = math.inf,
+    constraint: Constraint = Margin(0.0),
+) -> Point:
     """Solve for real replicas at one mutual overlap.
 
     Parameters
@@ -237,7 +250,15 @@ COLUMNS = (
 )
 
 
-def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), progress=False):
+def curve(
+    device: Device,
+    alpha: ArrayLike,
+    overlap: ArrayLike,
+    *,
+    replicas: float = math.inf,
+    constraint: Constraint = Margin(0.0),
+    progress: bool = False,
+) -> xr.Dataset:
     """Solve at many overlaps, each the start of the next smaller one.
 
     Parameters
@@ -285,14 +306,21 @@ def curve(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0), 
     reason = np.zeros(overlaps.size, dtype=why.dtype)
     converged[order], reason[order] = reached, why
     table[:, 0] = overlaps.flat
-    columns = {name: table[:, i].reshape(overlaps.shape) for i, name in enumerate(COLUMNS)}
+    columns: dict = {n: table[:, i].reshape(overlaps.shape) for i, n in enumerate(COLUMNS)}
     columns |= {"converged": converged, "reason": reason}
     del columns["overlap"]
     same = {"alpha": alpha, "replicas": replicas, "constraint": constraint}
-    return dataset({"overlap": overlaps}, columns, device=device, **same)
+    return dataset({"overlap": np.asarray(overlaps)}, columns, device=device, **same)
 
 
-def local_entropy(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
+def local_entropy(
+    device: Device,
+    alpha: ArrayLike,
+    overlap: ArrayLike,
+    *,
+    replicas: float = math.inf,
+    constraint: Constraint = Margin(0.0),
+) -> Any:
     """Return the logarithm of the fraction of configurations that are solutions.
 
     Per weight and replica, with as many replicas at load 0 for reference  [eq-ld-normalised].
@@ -323,7 +351,14 @@ def local_entropy(device, alpha, overlap, *, replicas=math.inf, constraint=Margi
     return _column("local_entropy", device, alpha, overlap, replicas, constraint)
 
 
-def energetic_term(device, alpha, overlap, *, replicas=math.inf, constraint=Margin(0.0)):
+def energetic_term(
+    device: Device,
+    alpha: ArrayLike,
+    overlap: ArrayLike,
+    *,
+    replicas: float = math.inf,
+    constraint: Constraint = Margin(0.0),
+) -> Any:
     """Return ``alpha G_E`` at the saddle point, the other normalised curve  [eq-ld-normalised].
 
     Parameters
@@ -368,7 +403,9 @@ def _column(name, device, alpha, overlap, replicas, constraint):
 # ------------------------------------------------------------------------------------------------
 
 
-def overlap_range(device, alpha, *, constraint=Margin(0.0)):
+def overlap_range(
+    device: Device, alpha: float, *, constraint: Constraint = Margin(0.0)
+) -> tuple[float, float]:
     """Return the mutual overlaps at which there is a saddle point, for any number of replicas.
 
     At the lower end groups dissolve, ``q0 = q1``: it is the replica-symmetric overlap of typical
@@ -410,7 +447,9 @@ def overlap_range(device, alpha, *, constraint=Margin(0.0)):
         raise NotConverged(Report(False, math.inf, 1, message)) from None
 
 
-def zero_complexity_replicas(device, alpha, overlap, *, constraint=Margin(0.0)):
+def zero_complexity_replicas(
+    device: Device, alpha: float, overlap: ArrayLike, *, constraint: Constraint = Margin(0.0)
+) -> float:
     """Return the number of replicas at which the number of groups is no longer exponential.
 
     Parameters
@@ -457,7 +496,9 @@ def zero_complexity_replicas(device, alpha, overlap, *, constraint=Margin(0.0)):
         raise NotConverged(report, failure.state) from None
 
 
-def dense_threshold(device, *, replicas=math.inf, constraint=Margin(0.0)):
+def dense_threshold(
+    device: Device, *, replicas: float | str = math.inf, constraint: Constraint = Margin(0.0)
+) -> float:
     """Return the load at which the free entropy stops being monotonic in the overlap.
 
     Below it V, the logarithm of the number of configurations and not of a fraction, falls all the

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy
@@ -89,7 +90,7 @@ class Student(Shown):
     report: Report = field(compare=False)
 
 
-def solve(device, alpha, constraint=Margin(0.0)):
+def solve(device: Perceptron, alpha: float, constraint: Margin = Margin(0.0)) -> Student:
     """Solve for the typical students of a margin  [eq-taught-entropy].
 
     Parameters
@@ -120,7 +121,7 @@ def solve(device, alpha, constraint=Margin(0.0)):
     """
     margin = _checked(device, constraint).kappa
     alpha = _validate.real("alpha", alpha, *LOADS)
-    student = None
+    student: Any = None
     for one in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
         student = _student(alpha, one, student)
     return student
@@ -175,7 +176,7 @@ def _forces(margin, q, teacher):
     return agrees @ force**2, from_teacher, agrees @ gaussian.log_H(needed)
 
 
-def max_margin(device, alpha):
+def max_margin(device: Perceptron, alpha: float) -> float:
     """Return the largest margin that students reach: there their entropy vanishes.
 
     Parameters
@@ -259,7 +260,14 @@ class Surroundings(Shown):
     report: Report = field(compare=False)
 
 
-def surroundings(device, alpha, distance, *, reference, constraint=Margin(0.0)):
+def surroundings(
+    device: Perceptron,
+    alpha: float,
+    distance: float,
+    *,
+    reference: Margin,
+    constraint: Margin = Margin(0.0),
+) -> Surroundings:
     """Solve for the students at one distance from a typical student  [eq-taught-local-entropy].
 
     Parameters
@@ -311,8 +319,8 @@ def surroundings(device, alpha, distance, *, reference, constraint=Margin(0.0)):
     at, report = _follow(path, student, constraint)
     bounded("local entropy", at.local_entropy, Binary().bound(distance), report)
     given = device, student.alpha, distance, reference, constraint
-    overlaps = map(float, (at.p, at.t0, at.teacher))
-    return Surroundings(*given, at.local_entropy, at.slope, *overlaps, report)
+    p, t0, teacher = map(float, (at.p, at.t0, at.teacher))
+    return Surroundings(*given, at.local_entropy, at.slope, p, t0, teacher, report)
 
 
 def _follow(path, student, constraint):
@@ -323,7 +331,7 @@ def _follow(path, student, constraint):
     return at, report
 
 
-def dense_threshold(device):
+def dense_threshold(device: Perceptron) -> float:
     """Return the load up to which students of the largest margin lie in a dense region.
 
     As `franz_parisi.dense_threshold`, with labels of a teacher: above it the local entropy of
@@ -420,7 +428,7 @@ class Replicas(Shown):
     report: Report = field(compare=False)
 
 
-def replicas(device, alpha, overlap):
+def replicas(device: Perceptron, alpha: float, overlap: float) -> Replicas:
     """Solve for infinitely many students at a mutual overlap  [eq-taught-replicas].
 
     Parameters
@@ -459,7 +467,7 @@ def replicas(device, alpha, overlap):
     return Replicas(device, alpha, overlap, at.entropy, at.slope, at.teacher, report)
 
 
-def replica_threshold(device):
+def replica_threshold(device: Perceptron) -> float:
     """Return the load at which the replicas' entropy stops falling with their overlap.
 
     As `large_deviation.dense_threshold`, with infinitely many replicas and labels of a teacher.

@@ -15,11 +15,14 @@ curvature: they lie within a standard normal's reach of their mode.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation, typical
@@ -31,7 +34,15 @@ from wfmlib.theory.stabilities.dense_stabilities import FAR, at_many, ratios
 __all__ = ["cumulative", "density"]
 
 
-def density(device, alpha, stability, *, constraint=Margin(0.0), overlap=None, replicas=None):
+def density(
+    device: Device,
+    alpha: float,
+    stability: ArrayLike,
+    *,
+    constraint: Constraint = Margin(0.0),
+    overlap: float | None = None,
+    replicas: float | None = None,
+) -> Any:
     """Return the density of the patterns' stabilities in typical solutions, or in dense regions.
 
     Parameters
@@ -99,7 +110,15 @@ def density(device, alpha, stability, *, constraint=Margin(0.0), overlap=None, r
     return _shaped(found / axes[1].scale, stabilities)
 
 
-def cumulative(device, alpha, stability, *, constraint=Margin(0.0), overlap=None, replicas=None):
+def cumulative(
+    device: Device,
+    alpha: float,
+    stability: ArrayLike,
+    *,
+    constraint: Constraint = Margin(0.0),
+    overlap: float | None = None,
+    replicas: float | None = None,
+) -> Any:
     """Return the share of the patterns whose stability is at most that.
 
     Parameters

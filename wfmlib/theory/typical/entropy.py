@@ -10,12 +10,15 @@ entropy, and is still returned: it describes no solutions, and is what P3 draws 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.devices import Device
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
 from wfmlib.theory.axes import CONSTRAINTS, HARD, broadcast, checked, checked_load
 from wfmlib.theory.points import Shown
@@ -23,6 +26,10 @@ from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, last_lo
 from wfmlib.theory.sweeps import dataset
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
 from wfmlib.theory.typical.thresholds import capacity, instability, last_margin, max_margin
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 __all__ = [
     "GibbsPoint",
@@ -80,7 +87,7 @@ class SaddlePoint(Shown):
 
     device: Device
     alpha: float
-    constraint: Margin
+    constraint: Constraint
     q: float
     q_hat: float
     distance: float
@@ -136,7 +143,9 @@ class GibbsPoint(Shown):
     report: Report = field(compare=False)
 
 
-def solve(device, alpha, constraint=Margin(0.0)):
+def solve(
+    device: Device, alpha: float, constraint: Constraint = Margin(0.0)
+) -> SaddlePoint | GibbsPoint:
     """Solve the replica-symmetric saddle-point equations at one load.
 
     Parameters
@@ -277,7 +286,13 @@ def _no_saddle_point(device, alpha, axes, failure):
 # ------------------------------------------------------------------------------------------------
 
 
-def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
+def curve(
+    device: Device,
+    alpha: ArrayLike,
+    constraint: Constraint | Sequence[Constraint] = Margin(0.0),
+    *,
+    progress: bool = False,
+) -> xr.Dataset:
     """Solve at many loads and margins.
 
     Parameters
@@ -322,6 +337,7 @@ def curve(device, alpha, constraint=Margin(0.0), *, progress=False):
     )
     columns = dict(zip(names, values.T, strict=True))
     columns |= {"converged": converged, "reason": reasons}
-    margins = np.reshape([one.kappa for one in np.ravel(constraint)], np.shape(constraint))
+    given = np.asarray(constraint, dtype=object)
+    margins = np.array([one.kappa for one in given.ravel()]).reshape(given.shape)
     swept = {"alpha": np.asarray(alpha, dtype=float), "margin": margins}
     return dataset(swept, columns, device=device)

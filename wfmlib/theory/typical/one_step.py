@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wfmlib.models.constraints import Margin
-from wfmlib.models.devices import Device
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, first_root
 from wfmlib.theory.axes import checked, checked_load
 from wfmlib.theory.points import Shown
@@ -74,23 +74,23 @@ class OneStep(Shown):
     report: Report = field(compare=False)
 
     @property
-    def replica_symmetric(self):
+    def replica_symmetric(self) -> bool:
         """Whether there is one group only, ``q0 = q1``."""
         return self.q0_hat == self.q1_hat
 
     @property
-    def frozen(self):
+    def frozen(self) -> bool:
         """Whether groups are single configurations, ``q1 = 1``."""
         return math.isinf(self.q1_hat)
 
     @property
-    def symmetry(self):
+    def symmetry(self) -> str:
         """The same in words."""
         kind = "replica symmetric" if self.replica_symmetric else "groups of solutions"
         return "frozen" if self.frozen else kind
 
 
-def solve_1rsb(device, alpha, constraint=Margin(0.0)):
+def solve_1rsb(device: Device, alpha: float, constraint: Constraint = Margin(0.0)) -> OneStep:
     """Solve the saddle-point equations with one step of replica symmetry breaking at one load.
 
     Parameters

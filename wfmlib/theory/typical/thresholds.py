@@ -7,11 +7,15 @@ Each is a zero of one function along the line of saddle points at fixed margin (
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.constraints.margin import RANGE as MARGINS
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
 from wfmlib.theory.axes import HARD, LEAST_LOAD, checked, checked_load, each, each_constraint
@@ -19,7 +23,12 @@ from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_
 from wfmlib.theory.typical import one_step
 
 
-def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
+def capacity(
+    device: Device,
+    *,
+    constraint: Constraint | Sequence[Constraint] = Margin(0.0),
+    ansatz: str = "RS",
+) -> Any:
     """Return the load up to which solutions exist.
 
     Parameters
@@ -97,7 +106,9 @@ def capacity(device, *, constraint=Margin(0.0), ansatz="RS"):
     return each_constraint(one, constraint)
 
 
-def instability(device, *, constraint=Margin(0.0)):
+def instability(
+    device: Device, *, constraint: Constraint | Sequence[Constraint] = Margin(0.0)
+) -> Any:
     """Return the load at which the replica-symmetric saddle point loses stability.
 
     Parameters
@@ -135,7 +146,7 @@ def instability(device, *, constraint=Margin(0.0)):
     return each_constraint(one, constraint)
 
 
-def max_margin(device, alpha):
+def max_margin(device: Device, alpha: ArrayLike) -> Any:
     """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
 
     Parameters
@@ -182,7 +193,7 @@ def max_margin(device, alpha):
     return each(one, "alpha", alpha)
 
 
-def last_margin(device, alpha):
+def last_margin(device: Device, alpha: ArrayLike) -> Any:
     """Return the margin at which the saddle point disappears, q reaching 1.
 
     For binary weights it lies beyond `max_margin`, at negative entropy, and is where P3's dashed
