@@ -98,10 +98,9 @@ def changed(experiment: Experiment, settings: Any, scale: str = "quick") -> Any:
         elif name not in ("samples", "seed"):
             _put(fixed, name, value)
     samples = given.get("samples", chosen.samples)
-    scales = experiment.scales | {
-        scale: replace(chosen, grid=grid, samples=samples, settings=fixed, coordinates=coordinates)
-    }
-    return replace(experiment, scales=scales, seed=seed, changes=experiment.changes | given)
+    own = replace(chosen, grid=grid, samples=samples, settings=fixed, coordinates=coordinates)
+    scales = {**experiment.scales, scale: own}
+    return replace(experiment, scales=scales, seed=seed, changes={**experiment.changes, **given})
 
 
 def parsed(experiment: Experiment, texts: Sequence[str], scale: str = "quick") -> Any:
