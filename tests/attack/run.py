@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
 from tqdm import tqdm
 
-from tests.attack import finite_size, junk, theory
+from tests.attack import finite_size, junk, theory, thresholds
 from tests.attack.target import judge
 
-TARGETS = [*theory.TARGETS, *finite_size.TARGETS]
+TARGETS = [*theory.TARGETS, *thresholds.TARGETS, *finite_size.TARGETS]
 ROUND = 5  # calls of a target before it is the next one's turn
 
 
