@@ -104,10 +104,10 @@ COORDINATES = {
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
     "fbp-reach": 2,
-    "fbp-sweeps": 2,
     "image-focusing": 3,
     "image-minima": 50,  # P1, App. E
-    "replicated-annealing": 20,  # P2, Fig. 3
+    "replicated-annealing": 20,  # P2, Fig. 3,
+    "image-volume": 50,
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {

@@ -542,7 +542,7 @@ def test_a_solution_reads_well_and_reports():
     point = solve(RELU, 2.0)
     assert str(point) == (
         "OneStep(TreeCommittee(units=inf, activation=ReLU(), weights=Spherical()), alpha=2, "
-        "Margin(kappa=0.0))\n"
+        "constraint=Margin(kappa=0.0))\n"
         "  symmetry    groups of solutions\n"
         "  q0          0.7074539885\n"
         "  q1          0.8628761774\n"
