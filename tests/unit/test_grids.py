@@ -106,8 +106,8 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "fbp-reach": 2,
     "image-focusing": 3,
     "image-minima": 50,  # P1, App. E
-    "replicated-annealing": 20,  # P2, Fig. 3,
     "image-volume": 50,
+    "replicated-annealing": 20,  # P2, Fig. 3
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {
