@@ -1,6 +1,7 @@
 """Execute the chapters that changed, several at a time, before the pages are built.
 
-The build would execute them as well, but one after the other.
+The build would execute them as well, but one after the other. jupyter-cache's parallel executor
+takes one process a core, in any order, and tells what failed when all have ended.
 """
 
 from __future__ import annotations
