@@ -199,6 +199,7 @@ def solve(
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> solve(Perceptron(), 0.5, 0.1, m=0.5).broken
     False
     >>> state = solve(Perceptron(), 0.5, 0.0018, m=0.3)
@@ -244,6 +245,7 @@ def search(
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> found = search(Perceptron(), 0.5, 0.1, m=[0.5, 1.0])
     >>> [(state.m, state.attracting, round(state.p1, 3)) for state in found.states]
     [(0.5, False, 0.999), (1.0, False, 0.999)]

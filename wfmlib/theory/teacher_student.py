@@ -175,6 +175,7 @@ def solve(device: Device, alpha: float, constraint: Margin = Margin(0.0)) -> Lea
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> learned = solve(Perceptron(), 1.0)
     >>> round(learned.q, 4), round(learned.generalisation_error, 4)
     (0.5607, 0.3105)
@@ -259,6 +260,7 @@ def perfect_learning(
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> round(perfect_learning(Perceptron()), 3)
     1.245
     """

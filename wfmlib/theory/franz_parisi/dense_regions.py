@@ -70,7 +70,7 @@ def distance_of_maximum(
 
     Examples
     --------
-    >>> from wfmlib import Perceptron
+    >>> from wfmlib import Margin, Perceptron
     >>> device = Perceptron()
     >>> best = Margin(max_margin(device, 0.5))
     >>> round(distance_of_maximum(device, 0.5, reference=best), 5)
@@ -118,7 +118,7 @@ def gap(
 
     Examples
     --------
-    >>> from wfmlib import Perceptron
+    >>> from wfmlib import Margin, Perceptron
     >>> inner, outer = gap(Perceptron(), 0.5, reference=Margin(0.02))
     >>> round(inner, 6), round(outer, 6)
     (0.000121, 0.003567)

@@ -155,6 +155,7 @@ def solve(
 
     Examples
     --------
+    >>> from wfmlib import Margin, Perceptron
     >>> point = solve(Perceptron(), 0.5, 0.1, reference=Margin(0.2))
     >>> round(point.local_entropy, 4), round(point.slope, 4)
     (0.196, 1.1947)
@@ -305,6 +306,7 @@ def local_entropy(
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> round(local_entropy(Perceptron(), 0.5, 0.1), 4)
     0.1647
     """

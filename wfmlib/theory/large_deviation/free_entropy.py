@@ -181,6 +181,7 @@ def solve(
 
     Examples
     --------
+    >>> from wfmlib import TreeCommittee
     >>> point = solve(TreeCommittee(np.inf), 1.0, 0.9)
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
@@ -345,6 +346,7 @@ def local_entropy(
 
     Examples
     --------
+    >>> from wfmlib import TreeCommittee
     >>> round(local_entropy(TreeCommittee(np.inf), 1.0, 0.9, replicas=20), 4)
     -0.1706
     """

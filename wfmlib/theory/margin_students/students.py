@@ -115,6 +115,7 @@ def solve(device: Perceptron, alpha: float, constraint: Margin = Margin(0.0)) ->
 
     Examples
     --------
+    >>> from wfmlib import Margin, Perceptron
     >>> student = solve(Perceptron(), 1.0, Margin(0.1))
     >>> round(student.q, 4), round(student.teacher, 4), round(student.entropy, 4)
     (0.6472, 0.5994, 0.0176)
@@ -197,6 +198,7 @@ def max_margin(device: Perceptron, alpha: float) -> float:
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> round(max_margin(Perceptron(), 1.0), 4)
     0.1174
     """
@@ -301,6 +303,7 @@ def surroundings(
 
     Examples
     --------
+    >>> from wfmlib import Margin, Perceptron
     >>> found = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
     >>> round(found.local_entropy, 4), round(found.teacher, 4)
     (0.0785, 0.5916)
@@ -453,6 +456,7 @@ def replicas(device: Perceptron, alpha: float, overlap: float) -> Replicas:
 
     Examples
     --------
+    >>> from wfmlib import Perceptron
     >>> found = replicas(Perceptron(), 1.0, 0.9)
     >>> round(found.entropy, 4), round(found.slope, 4), round(found.teacher, 4)
     (0.0575, -0.1488, 0.5875)
