@@ -295,7 +295,7 @@ def _compute(store, todo, records, failures, jobs, dask, say, progress):
     if dask is not None:
         outcomes = _through_dask(todo, dask, say)
     elif jobs == 1:
-        outcomes = map(_work, todo)
+        outcomes = map(work, todo)
     else:
         outcomes = _through_joblib(todo, jobs)
     bar = tqdm(
@@ -351,7 +351,7 @@ def _write_archive(experiment, scale, records, failures, output, say):
 # ------------------------------------------------------------------------------------------------
 
 
-def _work(task):
+def work(task):
     """Compute a sample: return (task, values, seconds, processor, code), or a `Failure`."""
     code = digest.of(task.experiment, task.scale)
     start = time.perf_counter()
@@ -386,7 +386,7 @@ def _one_thread():
 def _work_for(parent, task):
     """Compute a sample in a process that is to vanish with the one that started it."""
     _watch(parent)
-    return _work(task)
+    return work(task)
 
 
 @cache
@@ -457,7 +457,7 @@ def _through_dask(todo, address, say):
         futures = {}
         try:
             for task in todo:
-                futures[client.submit(_work, task, pure=False)] = task
+                futures[client.submit(work, task, pure=False)] = task
             for future in as_completed(list(futures), loop=client.loop):
                 task = futures.pop(future)
                 if future.status == "finished":

@@ -24,7 +24,7 @@ import numpy as np
 from wfmlib.numerics import _validate
 from wfmlib.runs import archive, digest
 from wfmlib.runs.experiment import Experiment, tasks
-from wfmlib.runs.runner import DELAY, Failure, _work
+from wfmlib.runs.runner import DELAY, Failure, work
 from wfmlib.runs.statistical import LEVEL, Ranks
 
 #: What an archive is to the code that is here.
@@ -255,7 +255,7 @@ def _compute(chosen, held, experiment, progress):
     )
     with bar:
         for task in bar:
-            outcome = _work(task)
+            outcome = work(task)
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:

@@ -211,13 +211,7 @@ def margin_no_gap(
     -----
     Source: P3, letter, Fig. 3.
     """
-    checked(device, constraint, weights=(Binary,))
-
-    def one(load):
-        load = _validate.real("alpha", load, LEAST_LOAD)
-        return _margin("local_entropy", device, load, constraint)
-
-    return each(one, "alpha", alpha)
+    return _margins("local_entropy", device, alpha, constraint)
 
 
 def margin_monotonic(
@@ -250,11 +244,15 @@ def margin_monotonic(
     -----
     Source: P3, letter, Fig. 3.
     """
+    return _margins("derivative", device, alpha, constraint)
+
+
+def _margins(quantity, device, alpha, constraint):
     checked(device, constraint, weights=(Binary,))
 
     def one(load):
         load = _validate.real("alpha", load, LEAST_LOAD)
-        return _margin("derivative", device, load, constraint)
+        return _margin(quantity, device, load, constraint)
 
     return each(one, "alpha", alpha)
 

@@ -136,7 +136,7 @@ def rs_capacity(units):
     is an upper bound. It grows like ``sqrt(72 K / pi) - 9``, up to terms of order ``1 / sqrt(K)``
     [eq-sign-rs-scaling].
     """
-    half = (units - 1) // 2
+    half = units // 2  # odd
     # the chance to cross over falls from one half to zero within about 1 / sqrt(units)
     features = np.array([[0.0, 1.0 / math.sqrt(units)]])
     x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, gaussian.legendre_rule())
