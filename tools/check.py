@@ -57,8 +57,13 @@ def run(command: list, name: str, *, answers: Path | None = None) -> list[str]:
 
 
 def style(jobs: int) -> list[str]:
-    """Return what is wrong with the form of the sources."""
+    """Return what is wrong with the form of the sources, those of the pages' cells included."""
+    prepare = [sys.executable, "-m", "tools.notebooks", "prepare", "--without-references"]
+    prepared = run(prepare, "notebooks")
+    cells = sorted(NOTEBOOKS.glob("*.ipynb"))
     return [
+        *prepared,
+        *run([BIN / "ruff", "check", "--quiet", "--config", "line-length=84", *cells], "cells"),
         *run([BIN / "ruff", "check", "."], "lint"),
         *run([BIN / "ruff", "format", "--check", "."], "format"),
         *run([BIN / "mypy"], "types"),
@@ -69,11 +74,9 @@ def style(jobs: int) -> list[str]:
 def chapters(jobs: int) -> list[str]:
     """Return the cells that fail or print something else than what is stored."""
     prepared = run([sys.executable, "-m", "tools.notebooks", "prepare"], "prepare")
-    cells = sorted(NOTEBOOKS.glob("*.ipynb"))
-    linted = run([BIN / "ruff", "check", "--quiet", "--config", "line-length=84", *cells], "cells")
     listed = "--failures", LISTS / "chapters.json"
     command = validate.nbval(NOTEBOOKS, CACHE, jobs, *listed)
-    return prepared + linted + run(command, "chapters", answers=validate.ANSWERS)
+    return prepared + run(command, "chapters", answers=validate.ANSWERS)
 
 
 def other_processor(jobs: int) -> list[str]:
