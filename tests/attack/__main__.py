@@ -4,4 +4,5 @@ import sys
 
 from tests.attack.run import main
 
-sys.exit(main())
+if __name__ == "__main__":  # not in the processes that the attack starts
+    sys.exit(main())

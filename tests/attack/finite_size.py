@@ -66,6 +66,51 @@ def check_evolution(overlaps, **_):
     between("overlaps", overlaps, 0.0, 1.0)
 
 
+def check_layers(found, xi, sigma, classes, **_):
+    """Signs throughout, and the errors are those of the network that is given."""
+    assert found.errors == found.network.errors(xi, sigma)
+    assert found.network.classes == classes
+    for layer in found.weights:
+        np.testing.assert_array_equal(np.abs(layer), 1)
+
+
+def check_replicas(found, device, xi, sigma, replicas, **_):
+    check_solution(found, device, xi, sigma)
+    assert found.replicas.shape[0] == replicas
+    told = [device.network(w).errors(xi, sigma) for w in found.replicas]
+    np.testing.assert_array_equal(found.replica_errors, told)
+    between("overlap", found.overlap, -1.0, 1.0)
+
+
+def check_protocol(found, steps, exponent, last):
+    """From no coupling, and two replicas where the field is theirs alone, to ever more."""
+    coupling, replicas = found.T
+    rate = np.linspace(0.0, last, steps)
+    assert found.shape == (steps, 2)
+    assert np.all(np.diff(replicas) >= 0.0)
+    between("replicas", replicas, 1.0, math.inf)
+    if exponent > 0.0:
+        field = (replicas - 1.0) * np.tanh(coupling) ** 2  # of the others, while it is small
+        np.testing.assert_allclose(field, rate / (1.0 - rate), rtol=1e-9, atol=1e-12)
+
+
+@st.composite
+def labelled(draw):
+    """Return patterns with labels of two classes or more, and a network's hidden layers."""
+    P, N = draw(st.integers(1, 30)), 2 * draw(st.integers(0, 15)) + 1
+    classes = draw(st.integers(2, 5))
+    xi, sigma = patterns.random(P, N, rng=draw(SEEDS))
+    if classes > 2:
+        sigma = np.random.default_rng(draw(SEEDS)).integers(0, classes, P)
+    odd = st.integers(0, 4).map(lambda half: 2 * half + 1)
+    return {
+        "xi": xi,
+        "sigma": sigma,
+        "classes": classes,
+        "units": draw(st.lists(odd, min_size=1, max_size=3)),
+    }
+
+
 @st.composite
 def weighted(draw):
     """Return an instance with a network on it: of weights +-1, or real ones."""
@@ -157,6 +202,43 @@ LEARNING = [
         learning.simulated_annealing,
         on(instances(BINARY), rng=SEEDS, sweeps=st.integers(1, 30), steps=st.integers(1, 5)),
         check_solution,
+    ),
+    Target(
+        learning.replicated_annealing,
+        on(
+            instances(BINARY),
+            rng=SEEDS,
+            replicas=st.integers(2, 5),
+            overlap=st.floats(0.05, 0.95),
+            loss=st.sampled_from(["errors", "cross-entropy"]),
+            sweeps=st.integers(5, 30),
+            steps=st.integers(1, 5),
+        ),
+        check_replicas,
+    ),
+    Target(
+        learning.binary_sgd,
+        on(
+            labelled(),
+            rng=SEEDS,
+            eta=powers(1e-4, 10.0),
+            momentum=st.floats(0.0, 0.99),
+            gamma=powers(1e-2, 100.0),
+            batch=st.integers(1, 40),
+            epochs=st.integers(1, 5),
+        ),
+        check_layers,
+    ),
+    Target(
+        learning.pseudo_reinforcement,
+        st.fixed_dictionaries(
+            {
+                "steps": st.integers(2, 50),
+                "exponent": edges(0.0, 0.5),
+                "last": st.floats(0.01, 0.999),
+            }
+        ),
+        check_protocol,
     ),
     Target(
         counted,

@@ -41,6 +41,8 @@ VALID = [
     (teacher_student.solve, {**THEORY, **MARGIN}),
     (teacher_student.curve, {**THEORY, "distance": [0.1], "reference": Margin(0.0)}),
     (margin_students.solve, {**THEORY, "constraint": Margin(0.1)}),
+    (margin_students.dense_threshold, {"device": Perceptron()}),  # no other device is solved
+    (margin_students.replica_threshold, {"device": Perceptron()}),
     (cross_entropy.zero_temperature, {**THEORY, "gamma": 2.0}),
     (typical.solve, {"device": TreeCommittee(3), "alpha": 0.5}),
     (patterns.random, {"P": 3, "N": 5, "rng": 1}),

@@ -19,10 +19,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
 from tqdm import tqdm
 
-from tests.attack import finite_size, junk, theory, thresholds
+from tests.attack import counted, curved, finite_size, junk, theory, thresholds, ways
 from tests.attack.target import judge
 
-TARGETS = [*theory.TARGETS, *thresholds.TARGETS, *finite_size.TARGETS]
+ASKED = [theory, thresholds, finite_size, counted, curved, ways]
+TARGETS = [target for module in ASKED for target in module.TARGETS]
 ROUND = 5  # calls of a target before it is the next one's turn
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +17,7 @@ from wfmlib import learning
 from wfmlib.numerics.solvers import NotConverged
 
 LONGEST = 120.0  # processor seconds of one call
+LARGEST = 2**28  # bytes that Python and NumPy may hold at once for one call
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def judge(target, arguments):
     """
     kept, began = copy.deepcopy(arguments), time.process_time()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), limited():
             warnings.simplefilter("error")
             for expected in (learning.NoSolution, learning.NotSettled):
                 warnings.simplefilter("ignore", expected)
@@ -82,8 +85,20 @@ def judge(target, arguments):
     assert seconds < LONGEST, f"it took {seconds:.0f} s"
     for name, value in kept.items():
         if isinstance(value, np.ndarray):
-            assert np.array_equal(value, arguments[name]), f"{name} was changed"
+            assert np.array_equal(value, arguments[name], equal_nan=True), f"{name} was changed"
     return outcome, seconds
+
+
+@contextmanager
+def limited():
+    """Hold that what is done here takes no more memory than a call may; kernels' own aside."""
+    tracemalloc.start()
+    try:
+        yield
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held < LARGEST, f"it held {held / 2**20:.0f} MiB"
 
 
 def between(name, value, low, high):

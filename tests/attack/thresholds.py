@@ -124,6 +124,15 @@ def check_frozen_or_not(point, **_):
     between("m", point.m, 0.0, 1.0)
 
 
+def check_survey(survey, m, **_):
+    """Every state is one, at an m that was asked for."""
+    for state in survey.states:
+        settled(state)
+        assert state.m in m
+        between("p1 - p0", state.difference, 0.0, 1.0)
+        between("p1", state.p0 + state.difference, -1.0, 1.0 + 1e-12)
+
+
 def check_rising(found, **_):
     """Couplings rise, or pairs of couplings and replicas do."""
     first = np.asarray(found).reshape(len(found), -1)[:, 0]
@@ -182,6 +191,15 @@ TARGETS = [
         franz_parisi_1rsb.solve,
         of_perceptron(alpha=BINARY_LOADS, distance=DISTANCES, m=st.floats(0.05, 1.0)),
         check_frozen_or_not,
+    ),
+    Target(
+        franz_parisi_1rsb.search,
+        of_perceptron(
+            alpha=BINARY_LOADS,
+            distance=st.floats(1e-3, 0.5),
+            m=st.lists(st.floats(0.05, 1.0), min_size=1, max_size=2),
+        ),
+        check_survey,
     ),
     Target(
         teacher_student.local_entropy,

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tests.attack import junk, run
-from tests.attack.target import Target
+from tests.attack import junk, run, ways
+from tests.attack.target import LARGEST, Target
 from wfmlib import landscape, learning, patterns, theory
+from wfmlib.numerics import _threads
 
 CALLS = 3  # of a target: `make attack` makes more
-# Public functions that no target draws arguments for yet.
-NOT_YET = {
-    "franz_parisi_1rsb": {"search"},
-    "landscape": {
-        "excess_at",
-        "gradient",
-        "hessian_product",
-        "match_layers",
-        "match_units",
-        "smallest_beta",
-        "smoothed_loss",
-    },
-    "learning": {
-        "all_weights",
-        "binary_sgd",
-        "enumerate_fields",
-        "pseudo_reinforcement",
-        "replicated_annealing",
-        "solution_clusters",
-        "surrounding_counts",
-    },
-    "margin_students": {"dense_threshold", "replica_threshold"},
-}
 
 
 @pytest.mark.parametrize("number", range(len(run.TARGETS)))
@@ -53,17 +32,14 @@ def test_junk_is_refused_everywhere():
     assert [one for one in found if one[2]] == []
 
 
-def test_who_is_not_attacked_is_listed():
+def test_every_public_function_is_attacked():
     modules = [getattr(theory, name) for name in theory.__all__]
     modules += [learning, landscape, patterns]
     attacked = {one for target in run.TARGETS for one in target.functions}
     attacked |= {function for function, _ in junk.VALID}
-    missing = {}
-    for module in modules:
-        for name in module.__all__:
-            if inspect.isfunction(getattr(module, name)) and getattr(module, name) not in attacked:
-                missing.setdefault(module.__name__.rpartition(".")[2], set()).add(name)
-    assert missing == NOT_YET
+    public = {getattr(module, name) for module in modules for name in module.__all__}
+    missing = {one for one in public if inspect.isfunction(one)} - attacked
+    assert missing == set()
 
 
 # ------------------------------------------------------------------------------------------------
@@ -97,11 +73,16 @@ def scribbles(x):
     return 0.5
 
 
+def hungry(x):
+    np.empty(LARGEST, np.int8)
+    return 0.5
+
+
 def in_range(found, x):
     assert 0.0 <= found <= 1.0
 
 
-@pytest.mark.parametrize("call", [wrong, dies, warns, silent, scribbles])
+@pytest.mark.parametrize("call", [wrong, dies, warns, silent, scribbles, hungry])
 def test_a_defect_is_found(call):
     tally = run.Tally()
     run.attack(Target(call, st.fixed_dictionaries({"x": st.builds(np.zeros, st.just(2))}),
@@ -115,6 +96,47 @@ def test_nothing_is_found_where_nothing_is():
     run.attack(Target(right, st.fixed_dictionaries({"x": st.floats(0, 1)}), in_range), 1, 5, tally)
     assert not tally.failures
     assert tally.outcomes["answered"] == 5
+
+
+def of_type(x):
+    return float(np.finfo(x.dtype).bits)
+
+
+def of_layout(x):
+    return float(x.strides[0])
+
+
+def refused_in_one_type(x):
+    if x.dtype == np.float32:
+        raise ValueError("x must be something else")
+    return 0.5
+
+
+@pytest.mark.parametrize(
+    ("ways_of", "call"),
+    [
+        (ways.in_types, of_type),
+        (ways.in_types, of_layout),
+        (ways.in_types, refused_in_one_type),
+        (ways.in_threads, lambda x: _threads.available()),
+        (ways.in_threads, lambda x: 1e-16 * _threads.available()),
+    ],
+)
+def test_answers_that_differ_are_found(ways_of, call):
+    with pytest.raises(AssertionError):
+        ways.check_one_answer(ways_of(call)(x=np.arange(3.0)))
+
+
+def test_answers_of_processes_that_differ_are_found():
+    here, fork, spawn = (one["answer"] for one in ways.in_processes(os.getpid)().values())
+    assert len({int(here), int(fork), int(spawn)}) == 3
+
+
+@pytest.mark.parametrize(
+    "ways_of", [ways.in_types, ways.in_threads, ways.in_processes], ids=lambda one: one.__name__
+)
+def test_answers_that_agree_pass(ways_of):
+    ways.check_one_answer(ways_of(learning.all_weights)(N=3))
 
 
 @pytest.mark.parametrize(("call", "told"), [(right, "it was taken"), (silent, "does not name x")])

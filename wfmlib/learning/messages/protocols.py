@@ -95,7 +95,7 @@ def pseudo_reinforcement(steps: int = 30, exponent: float = 0.5, last: float = 0
     steps : int, optional
         How many rates, evenly spaced from 0 to `last`; at least 2.
     exponent : float, optional
-        The x above, from 0 (infinite coupling, many replicas) to 1/2.
+        The x above: above 0 (large couplings, many replicas), at most 1/2.
     last : float, optional
         The last rate, between 0 and 1.
 
