@@ -12,10 +12,10 @@ from pathlib import Path
 
 import yaml
 from joblib import Parallel, delayed
-from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from tqdm import tqdm
 
+from tools import executions
 from tools.notebooks import CACHE, ROOT, chapters, open_cache, read
 
 LONGEST = "scorecard"  # first: at the end of the line it would run alone
@@ -23,13 +23,11 @@ QUIET = ["--IPKernelApp.log_level=40"]  # or each kernel warns that it does not 
 
 
 def changed(pages: Iterable[Path], folder: Path) -> list[Path]:
-    """Return the pages whose code the cache does not know, the longest first."""
+    """Return the pages whose execution the cache has not, or not whole, the longest first."""
     found = []
     with open_cache(folder) as cache:
         for page in pages:
-            try:
-                cache.match_cache_notebook(read(page))
-            except KeyError:
+            if not executions.has(cache, read(page)):
                 found.append(page)
     return sorted(found, key=lambda page: page.stem != LONGEST)
 
@@ -49,7 +47,8 @@ def execute(pages: Iterable[Path], folder: Path, jobs: int, timeout: int) -> lis
     Raises
     ------
     SystemExit
-        If a cell fails: with the name of the page and the traceback.
+        If a cell fails: with the name of the page and the traceback. If what was executed cannot
+        be kept. What other pages gave is kept either way.
     """
     waiting = changed(pages, folder)
     runs = Parallel(jobs, return_as="generator_unordered")(
@@ -59,9 +58,13 @@ def execute(pages: Iterable[Path], folder: Path, jobs: int, timeout: int) -> lis
         for page, result in tqdm(runs, total=len(waiting), unit="page", disable=not waiting):
             if result.exc_string is not None:
                 raise SystemExit(f"{page.name}: {result.exc_string}")
-            data = {"execution_seconds": result.time}
-            bundle = CacheBundleIn(result.nb, str(page), data=data)
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            try:
+                executions.keep(cache, result.nb, str(page), result.time, check_validity=False)
+            except OSError as error:
+                raise SystemExit(
+                    f"{page.name} was executed, and cannot be kept in {folder} "
+                    f"({error.strerror or error}); repeat the command once that is mended"
+                ) from None
     return [page.stem for page in waiting]
 
 

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell
 
-from tools import failures
+from tools import executions, failures
 from tools.notebooks import compared_file, open_cache
 
 RUNS = pytest.StashKey[dict]()
@@ -89,6 +88,5 @@ def store(run: Run, path: Path, folder: Path) -> None:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = cell.execution_count
-    bundle = CacheBundleIn(run.notebook, str(path), data={"execution_seconds": run.seconds})
     with open_cache(folder) as cache:
-        cache.cache_notebook_bundle(bundle, overwrite=True)
+        executions.keep(cache, run.notebook, str(path), run.seconds)
