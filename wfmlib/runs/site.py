@@ -12,6 +12,7 @@ import importlib.metadata
 import json
 import logging
 import os
+import time
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -24,6 +25,7 @@ ARCHIVES = FILES + "archives/"
 LARGEST = 1 << 26  # bytes of a file; the largest archive has 4 MB
 LIMIT = 600.0  # seconds for a file
 PATIENCE = 1.0  # seconds before a bar shows
+DAY = 86400  # seconds
 
 
 class NotFetchedError(FileNotFoundError):
@@ -143,6 +145,7 @@ def fetch(name):
                 f"{name}.nc is not here: set {VARIABLE} to the address of the book's site, or to "
                 "the folder of its pages, to fetch it from there"
             )
+        _forget_old()
         keeper = pooch.create(cache_folder(), site + ARCHIVES, registry=known())
         for file in _files(name):
             _fetch(keeper, file)
@@ -152,6 +155,14 @@ def fetch(name):
 def _files(name):
     """Return the names of what belongs to an archive."""
     return [file for file in (f"{name}.nc", f"{name}.provenance.json") if file in known()]
+
+
+def _forget_old():
+    """Remove what downloads that were killed have left, not those of a process beside us."""
+    for left in cache_folder().glob("tmp*"):  # as pooch has them named by `tempfile`
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > DAY:
+                left.unlink()
 
 
 def _fetch(keeper, file):
