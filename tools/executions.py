@@ -33,9 +33,8 @@ def keep(
     written, key = cache.create_hashed_notebook(notebook)
     text = nbformat.writes(written, nbformat.NO_CONVERT)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    shutil.rmtree(
-        place(cache, key).parent, ignore_errors=True
-    )  # an empty folder would be in the way
+    # What a kill left there would be in the way.
+    shutil.rmtree(place(cache, key).parent, ignore_errors=True)
     data = {"execution_seconds": seconds, "sha256": digest}
     bundle = CacheBundleIn(notebook, uri, data=data)
     cache.cache_notebook_bundle(bundle, check_validity=check_validity)
