@@ -437,7 +437,10 @@ def _quiet(name):
 
 
 def _through_dask(todo, address, say):
-    """Yield outcomes as the workers of a cluster finish them."""
+    """Yield outcomes as the workers of a cluster finish them.
+
+    By hand: where a worker dies, joblib's Dask backend (1.6) was still waiting after a minute.
+    """
     try:
         from distributed import Client, as_completed
     except ImportError:
