@@ -497,10 +497,10 @@ def test_a_line_at_a_tiny_load_is_found_past_what_cannot_be_resolved():
 def test_a_jump_is_not_where_a_line_ends(monkeypatch):
     """The entropy positive up to where it is lost in rounding does not vanish there."""
 
-    def entropy(device, alpha, axes, q_hat, report=None):
+    def entropy(device, alpha, at, axes, report=None):
         if axes[2].beta > 50.0:
-            raise NotConverged(Report(False, math.inf, 1, "too cold"), q_hat)
-        return SimpleNamespace(entropy=0.5, q_hat=q_hat)
+            raise NotConverged(Report(False, math.inf, 1, "too cold"), at.q_hat)
+        return SimpleNamespace(entropy=0.5, q_hat=at.q_hat)
 
     monkeypatch.setattr(cross_entropy, "thermal_point", entropy)
     with pytest.raises(NotConverged, match="residual"):

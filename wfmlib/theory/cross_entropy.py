@@ -197,8 +197,8 @@ def _line(quantity, device, activation, alpha, gamma):
         try:
             if log_beta not in known:
                 known[log_beta] = _nearby(device, alpha, axes, log_beta, known)
-            q_hat = math.exp(known[log_beta])
-            return quantity(thermal_point(device, alpha, axes, q_hat))
+            at = Stationary(math.exp(known[log_beta]), *axes)
+            return quantity(thermal_point(device, alpha, at, axes))
         except NotConverged:  # far too cold
             return -1.0
 

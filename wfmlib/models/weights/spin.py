@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.numerics import gaussian
+from wfmlib.numerics.newton import bracketed
 
 FAR = 10.0  # how far fields of infinitely many replicas are followed
 
@@ -116,8 +117,7 @@ def _delta(delta, target, width, u, weight):
     """Solve for the delta at which the logit of the distance is `target`.
 
     Newton's method; the logit is ``-2 delta`` without other fields, and the slope of the overlap
-    is ``1 - p``, positive: there is one root. A step that leaves the bracket of the signs seen so
-    far is replaced by its middle.
+    is ``1 - p``, positive: there is one root.
     """
     low, high = delta - 10.0 * width - 5.0, delta + 10.0 * width + 5.0
     for _ in range(100):
@@ -130,16 +130,10 @@ def _delta(delta, target, width, u, weight):
             near += large if field > 0.0 else small
             far += small if field > 0.0 else large
         excess = math.log(far / near) - target
-        if excess > 0.0:  # too far away: pull harder
-            low = delta
-        else:
-            high = delta
         step = excess * 2.0 * far * near / variance
         if abs(step) <= 1e-15 * max(1.0, abs(delta)):
             break
-        if delta + step <= low or delta + step >= high:
-            step = 0.5 * (low + high) - delta
-        delta += step
+        delta, low, high = bracketed(delta, step, excess <= 0.0, low, high)
     return delta
 
 

@@ -14,6 +14,7 @@ from numba import njit
 
 from wfmlib.models.weights.spin import magnetisation, reference_spin
 from wfmlib.numerics import gaussian
+from wfmlib.numerics.newton import bracketed
 
 LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
 LEAST = -45.0  # logarithm of what is neglected, relative to the maximum
@@ -196,13 +197,7 @@ def constrained_groups(distance, delta, width, inner, reference_width, correlati
         step = excess * 2.0 * far * near / slope
         if abs(step) <= 1e-13 * max(1.0, abs(delta)):
             break
-        if excess > 0.0:  # too far away: pull harder
-            low = delta
-        else:
-            high = delta
-        if delta + step <= low or delta + step >= high:
-            step = 0.5 * (low + high) - delta
-        delta += step
+        delta, low, high = bracketed(delta, step, excess <= 0.0, low, high)
     else:
         complement = math.nan  # refused by whoever asks for an image
     return delta, (spread, complement, t0, log_weight, information)

@@ -27,6 +27,7 @@ from wfmlib.models.weights.terms import (
     Magnetised,
 )
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.newton import bracketed
 
 ZEROS = 1e-6, 0.99  # shares that are accepted
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
@@ -365,8 +366,7 @@ def _bends(log_z, width, offset, a):
 def _field_averages(width, zeros, log_z, rule):
     """Return the averages of m^2, variance, ln Z and variance^2 at ``width x``, and ln z.
 
-    Newton's method for ln z; the share of zeros increases with it. A step out of the bracket of
-    the signs seen so far is replaced by its middle.
+    Newton's method for ln z; the share of zeros increases with it.
     """
     a = (1.0 - zeros) ** -0.5
     low, high = log_z - 5.0, log_z + a * width * 8.0 + 5.0
@@ -380,16 +380,10 @@ def _field_averages(width, zeros, log_z, rule):
             _, none, _, _ = _site(width * x[i], log_z, a)
             share += weight[i] * none
             slope += weight[i] * none * (1.0 - none)
-        if share > zeros:
-            high = log_z
-        else:
-            low = log_z
         step = (zeros - share) / max(slope, 1e-300)
         if abs(step) <= 1e-15 * max(1.0, abs(log_z)):
             break
-        if log_z + step <= low or log_z + step >= high:
-            step = 0.5 * (low + high) - log_z
-        log_z += step
+        log_z, low, high = bracketed(log_z, step, share > zeros, low, high)
     q = complement = log_sum = fluctuation = 0.0
     for i in range(len(x)):
         site = _site(width * x[i], log_z, a)
@@ -621,16 +615,10 @@ def _group(width, inner, m, zeros, log_z, rule):
             complement += weight * found[4]
             log_sum += weight * found[5]
             information += weight * found[6]
-        if total > zeros:
-            high = log_z
-        else:
-            low = log_z
         step = (zeros - total) / max(slope, 1e-300)
         if abs(step) <= 1e-14 * max(1.0, abs(log_z)):
             break
-        if log_z + step <= low or log_z + step >= high:
-            step = 0.5 * (low + high) - log_z
-        log_z += step
+        log_z, low, high = bracketed(log_z, step, total > zeros, low, high)
     return common, spread, complement, log_sum / m, information, log_z
 
 

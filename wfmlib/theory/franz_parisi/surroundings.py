@@ -15,6 +15,7 @@ from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load
 from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical import thresholds
+from wfmlib.theory.typical.entropy import solved
 
 TOLERANCE = 1e-11
 LOOSE = 1e-9  # around configurations of a loss, whose table is good to that
@@ -56,8 +57,10 @@ class Surroundings:
         _validate.member("reference", reference, offered)
         checked(device, reference, CONSTRAINTS)
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
-        q_hat = 0.0 if alone else _typical(device, self.alpha, reference).q_hat
-        state = Stationary(q_hat, weights, term, reference, alpha=self.alpha)
+        if alone:
+            state = Stationary(0.0, weights, term, reference, alpha=self.alpha)
+        else:
+            state = _typical(device, self.alpha, reference)
         self.reference = Reference(state, self.alpha)
         self.largest = weights.largest_log_hat
         self.tolerance = TOLERANCE if reference.hard else LOOSE
@@ -172,10 +175,10 @@ class Surroundings:
 
 
 def _typical(device, alpha, reference):
-    """Return the saddle point of typical references; ValueError where there are none."""
+    """Return the equations' state of typical references; ValueError where there are none."""
     try:
-        state = typical.solve(device, alpha, reference)
-        empty = device.weights.discrete and state.entropy < -1e-9
+        point, state = solved(device, alpha, reference)
+        empty = device.weights.discrete and point.entropy < -1e-9
     except NotConverged:
         if not reference.hard:
             raise
@@ -183,7 +186,7 @@ def _typical(device, alpha, reference):
     if empty and not reference.hard:
         raise ValueError(
             "reference must have a beta at which its entropy is not negative (see cross_entropy."
-            f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {state.entropy:.6g}"
+            f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {point.entropy:.6g}"
         )
     if empty and reference.even:
         last = thresholds.capacity(device, constraint=reference)

@@ -30,6 +30,7 @@ from wfmlib.theory.machines.three_units import (
     REACH,
     middle_grid,
     neighbour_grid,
+    neighbours,
     row_sums,
 )
 
@@ -189,21 +190,16 @@ def _limit_averages(start, stop, root, spread, scale, middle, middle_weight, rul
     x, z, slope = np.empty(3), np.empty(3), np.empty(3)
     curvature = np.empty((3, 3))
     for i in range(start, stop):
-        above, above_weight = neighbour_grid(middle[i], 1.0, scale, rule)
-        below, below_weight = neighbour_grid(middle[i], -1.0, scale, rule)
         x[1] = root * middle[i]
-        for j in range(len(above)):
-            x[0] = root * above[j]
-            outer = 6.0 * middle_weight[i] * above_weight[j]
-            for k in range(len(below)):
-                x[2] = root * below[k]
-                weight = outer * below_weight[k]
-                if weight < 1e-13:
-                    continue
-                rows[i, 0] += weight * _best(x, spread, z, slope, curvature)
-                for unit in range(3):
-                    rows[i, 1] += weight * slope[unit] ** 2
-                    rows[i, 2] += weight * slope[unit] * (z[unit] + x[unit] / root**2)
+        fields = neighbours(middle[i], middle_weight[i], scale, rule)
+        for j in range(len(fields)):
+            x[0], x[2], weight = root * fields[j, 0], root * fields[j, 1], fields[j, 2]
+            if weight < 1e-13:
+                continue
+            rows[i, 0] += weight * _best(x, spread, z, slope, curvature)
+            for unit in range(3):
+                rows[i, 1] += weight * slope[unit] ** 2
+                rows[i, 2] += weight * slope[unit] * (z[unit] + x[unit] / root**2)
 
 
 @njit(cache=True, nogil=True)
@@ -216,21 +212,16 @@ def _symmetric_averages(root, scale, middle, middle_weight, rule):
     curvature = np.empty((3, 3))
     term = force = diagonal = whole = 0.0
     for i in range(len(middle)):
-        above, above_weight = neighbour_grid(middle[i], 1.0, scale, rule)
-        below, below_weight = neighbour_grid(middle[i], -1.0, scale, rule)
         z[1] = root * middle[i]
-        for j in range(len(above)):
-            z[0] = root * above[j]
-            outer = 6.0 * middle_weight[i] * above_weight[j]
-            for k in range(len(below)):
-                z[2] = root * below[k]
-                weight = outer * below_weight[k]
-                term += weight * _log_sigma(z, slope, curvature)
-                for unit in range(3):
-                    force += weight * slope[unit] ** 2
-                    diagonal += weight * curvature[unit, unit] ** 2
-                    for other in range(3):
-                        whole += weight * curvature[unit, other] ** 2
+        fields = neighbours(middle[i], middle_weight[i], scale, rule)
+        for j in range(len(fields)):
+            z[0], z[2], weight = root * fields[j, 0], root * fields[j, 1], fields[j, 2]
+            term += weight * _log_sigma(z, slope, curvature)
+            for unit in range(3):
+                force += weight * slope[unit] ** 2
+                diagonal += weight * curvature[unit, unit] ** 2
+                for other in range(3):
+                    whole += weight * curvature[unit, other] ** 2
     return term, force, diagonal, whole
 
 

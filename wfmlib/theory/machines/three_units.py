@@ -128,6 +128,21 @@ def neighbour_grid(middle, side, scale, rule):
 
 
 @njit(cache=True, nogil=True)
+def neighbours(middle, middle_weight, scale, rule):
+    """Return rows of ``v_1``, ``v_3`` and the weight of all three, the six orders counted."""
+    above, above_weight = neighbour_grid(middle, 1.0, scale, rule)
+    below, below_weight = neighbour_grid(middle, -1.0, scale, rule)
+    rows = np.empty((len(above) * len(below), 3))
+    at = 0
+    for j in range(len(above)):
+        outer = 6.0 * middle_weight * above_weight[j]
+        for k in range(len(below)):
+            rows[at] = above[j], below[k], outer * below_weight[k]
+            at += 1
+    return rows
+
+
+@njit(cache=True, nogil=True)
 def _row(x, width, node, cell, count, logs, mean):
     """Fill in the logarithms of a unit's weights on the grid, and what stands for z at each node.
 

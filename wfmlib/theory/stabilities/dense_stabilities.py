@@ -24,6 +24,28 @@ NODES = 40  # of a panel on which density and share are interpolated
 SMOOTH = 1e-11  # the last coefficients of a polynomial that will do
 
 
+def supported(kernel, stabilities, kappa):
+    """Return density and share where there are stabilities, and where there are none.
+
+    Parameters
+    ----------
+    kernel : callable
+        Gives both at an array of stabilities above the margin.
+    stabilities : ndarray, shape (n,)
+    kappa : float
+
+    Returns
+    -------
+    density, share : ndarray, shape (n,)
+        At the margin and below both are 0, and so is the density where it underflows.
+    """
+    beyond = stabilities - kappa
+    inside = (beyond > 0.0) & (beyond <= FAR)
+    density, share = np.zeros(len(beyond)), (beyond > FAR).astype(float)
+    density[inside], share[inside] = kernel(stabilities[inside])
+    return density, share
+
+
 def at_many(kernel, stabilities, kappa):
     """Return density and share at many stabilities, from few: above the margin both are analytic.
 
@@ -36,6 +58,7 @@ def at_many(kernel, stabilities, kappa):
     kernel : callable
         `infinite` or `finite` with all but the first argument given.
     stabilities : ndarray, shape (n,)
+        Above the margin, as `supported` gives them.
     kappa : float
 
     Returns
@@ -43,12 +66,11 @@ def at_many(kernel, stabilities, kappa):
     density, share : ndarray, shape (n,)
         Relative errors beside those of the kernel: 1e-11; 1e-10 where the density is below 1e-100.
     """
-    beyond = stabilities - kappa
-    inside = (beyond > 0.0) & (beyond <= FAR)
-    if np.count_nonzero(inside) <= 1.2 * NODES:
+    if len(stabilities) <= 1.2 * NODES:
         return kernel(stabilities)
-    density, share = np.zeros(len(beyond)), (beyond > FAR).astype(float)
-    top = np.max(beyond[inside])
+    beyond = stabilities - kappa
+    density, share = np.empty(len(beyond)), np.empty(len(beyond))
+    top = np.max(beyond)
     panels = [(0.0, top)]
 
     def rows(t):
@@ -60,7 +82,7 @@ def at_many(kernel, stabilities, kappa):
     while panels:
         low, high = panels.pop()
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        some = inside & (beyond > low) & (beyond <= high)
+        some = (beyond > low) & (beyond <= high)
         if np.count_nonzero(some) <= 1.2 * NODES or half < 1e-3 * top:
             density[some], share[some] = kernel(stabilities[some])
             continue
@@ -93,11 +115,6 @@ def infinite(stabilities, kappa, c, spread, variance, rule):
     features = np.empty((3, 2))
     for i in range(len(stabilities)):
         beyond = stabilities[i] - kappa
-        if beyond <= 0.0:
-            continue
-        if beyond > FAR:
-            share[i] = 1.0
-            continue
         step = beyond / soft
         count = 0
         if root > 0.05:
@@ -150,11 +167,6 @@ def finite(stabilities, kappa, c0, gap, variance, m, rule):
     features = np.empty((4, 2))
     for i in range(len(stabilities)):
         beyond = stabilities[i] - kappa
-        if beyond <= 0.0:
-            continue
-        if beyond > FAR:
-            share[i] = 1.0
-            continue
         step = beyond / soft
         count = 0
         if root > 0.05:

@@ -25,11 +25,11 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
-from wfmlib.theory import large_deviation, typical
+from wfmlib.theory import large_deviation
 from wfmlib.theory.axes import checked
-from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.stabilities import dense_stabilities
-from wfmlib.theory.stabilities.dense_stabilities import FAR, at_many, ratios
+from wfmlib.theory.stabilities.dense_stabilities import at_many, ratios, supported
+from wfmlib.theory.typical.entropy import solved
 
 __all__ = ["cumulative", "density"]
 
@@ -174,15 +174,11 @@ def _sweep(device, alpha, stabilities, axes, overlap, replicas):
         return _dense_sweep(device, alpha, stabilities, axes, overlap, replicas)
     if replicas is not None:
         raise ValueError(f"replicas need an overlap: give both or neither, got {replicas!r}")
-    state = Stationary(typical.solve(device, alpha, axes[2]).q_hat, *axes)
-    return _density_and_share(
-        np.ravel(stabilities) / state.scale,
-        state.constraint.kappa,
-        state.constraint.tilt,
-        state.overlap.c,
-        state.overlap.complement,
-        gaussian.legendre_rule(),
-    )
+    _, state = solved(device, alpha, axes[2])
+    kappa, tilt = state.constraint.kappa, state.constraint.tilt
+    given = kappa, tilt, state.overlap.c, state.overlap.complement, gaussian.legendre_rule()
+    places = np.ravel(stabilities) / state.scale
+    return supported(lambda some: _density_and_share(some, *given), places, kappa)
 
 
 def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
@@ -198,13 +194,18 @@ def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
             message = "the spread of the replicas is infinite, and so are the stabilities"
             raise NotConverged(Report(False, math.inf, 0, message))
         spread = within.slope * point.spread
-        given = kappa, within.c, spread, within.complement, rule
-        return at_many(lambda some: dense_stabilities.infinite(some, *given), places, kappa)
-    difference = point.spread / point.replicas
-    between = term.effective(point.q0, 1.0 - point.overlap + difference)
-    gap = between.complement - within.complement
-    given = kappa, between.c, gap, within.complement, point.replicas, rule
-    return at_many(lambda some: dense_stabilities.finite(some, *given), places, kappa)
+        kernel, given = dense_stabilities.infinite, (within.c, spread, within.complement)
+    else:
+        difference = point.spread / point.replicas
+        between = term.effective(point.q0, 1.0 - point.overlap + difference)
+        gap = between.complement - within.complement
+        kernel = dense_stabilities.finite
+        given = between.c, gap, within.complement, point.replicas
+
+    def at(some):
+        return kernel(some, kappa, *given, rule)
+
+    return supported(lambda some: at_many(at, some, kappa), places, kappa)
 
 
 def _shaped(values, stabilities):
@@ -218,7 +219,7 @@ def _shaped(values, stabilities):
 
 @njit(cache=True, nogil=True)
 def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
-    """Return the density at each stability, and the share of the patterns up to it.
+    """Return the density at each stability above kappa, and the share of the patterns up to it.
 
     Plain NumPy, at one stability above kappa, z and weight being nodes of the Gaussian measure::
 
@@ -233,11 +234,6 @@ def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
     count = 2 if root > 0.05 else 0  # else nothing bends within the width of the Gaussian
     for i in range(len(stabilities)):
         beyond = stabilities[i] - kappa
-        if beyond <= 0.0:
-            continue
-        if beyond > FAR:
-            share[i] = 1.0
-            continue
         step = beyond / width
         if count:
             features[0, 0], features[1, 0] = kappa / root, stabilities[i] / root

@@ -22,7 +22,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
 from wfmlib.theory.axes import CONSTRAINTS, HARD, broadcast, checked, checked_load
 from wfmlib.theory.points import Shown
-from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, last_load
+from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
 from wfmlib.theory.sweeps import dataset
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
 from wfmlib.theory.typical.thresholds import capacity, instability, last_margin, max_margin
@@ -197,18 +197,22 @@ def solve(
     >>> round(point.energy, 4), round(point.entropy, 4), round(point.error_rate, 4)
     (0.0794, 0.4441, 0.1159)
     """
+    return solved(device, alpha, constraint)[0]
+
+
+def solved(device, alpha, constraint):
+    """Return the point of `solve`, and the equations' state of which it is made."""
     axes = checked(device, constraint, CONSTRAINTS, finite=True)
     alpha = checked_load(alpha)
     at, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
-        return thermal_point(device, alpha, axes, at.q_hat, report)
+        return thermal_point(device, alpha, at, axes, report), at
     order = _order_parameters(at, device.weights)
-    return SaddlePoint(device, alpha, constraint, **order, report=report)
+    return SaddlePoint(device, alpha, constraint, **order, report=report), at
 
 
-def thermal_point(device, alpha, axes, q_hat, report=None):
-    """Return the saddle point of a Gibbs measure whose q_hat is known."""
-    at = Stationary(q_hat, *axes)
+def thermal_point(device, alpha, at, axes, report=None):
+    """Return the saddle point of a Gibbs measure from the equations' state."""
     loss, errors = at.thermal
     energy = float(alpha * at.scale * loss)
     if axes[2].beta * energy > COLDEST:
@@ -216,7 +220,7 @@ def thermal_point(device, alpha, axes, q_hat, report=None):
             f"{axes[2]} is too cold at alpha = {alpha:.6g}: beta times the energy is "
             f"{axes[2].beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
         )
-        raise NotConverged(Report(False, math.inf, 1, message), q_hat)
+        raise NotConverged(Report(False, math.inf, 1, message), at.q_hat)
     entropy = float(at.entropy) + axes[2].beta * energy
     return GibbsPoint(
         device,
