@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+from tests.unit.test_types import has
 from wfmlib import (
     Binary,
     CrossEntropy,
@@ -16,6 +17,7 @@ from wfmlib import (
     learning,
     patterns,
 )
+from wfmlib.models import protocols
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -71,6 +73,16 @@ def test_points_print_in_ten_lines_and_as_a_table(name):
     assert table.count("<tr>") == len(rows)
     for row in rows:
         assert all(word in table for word in row.split())
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_points_have_what_the_protocol_names(name):
+    has(protocols.Point, POINTS[name]())
+
+
+@pytest.mark.parametrize("name", ["messages", "focusing", "least action"])
+def test_what_algorithms_found_has_what_the_protocol_names(name):
+    has(protocols.Found, FOUND[name]())
 
 
 def test_other_points_are_others():

@@ -1,4 +1,4 @@
-"""What theory and algorithms ask of a device, of its parts and of a network.
+"""What theory and algorithms ask of a device, of its parts and of a network, and give back.
 
 A class of one's own that has these members is taken where a signature names the protocol, as far
 as the public door does not name the classes that a question is solved for.
@@ -20,6 +20,7 @@ from wfmlib.models.weights.terms import (
     LimitEntropic,
     Unloaded,
 )
+from wfmlib.numerics.solvers import Report
 from wfmlib.numerics.types import Array
 
 
@@ -152,3 +153,54 @@ class Device(Protocol):
 
     def network(self, w: ArrayLike) -> Network:
         """Return the network that has the weights w."""
+
+
+class Point(Protocol):
+    """What a question of theory gives back at one set of arguments, whatever was asked."""
+
+    def __hash__(self) -> int:
+        """Points of equal arguments and numbers are equal."""
+
+    @property
+    def device(self) -> Device:
+        """What was asked about."""
+
+    @property
+    def alpha(self) -> float:
+        """At which load."""
+
+    @property
+    def report(self) -> Report | None:
+        """How the equations were solved."""
+
+
+class Found(Protocol):
+    """What an algorithm gives back, whichever it is."""
+
+    @property
+    def device(self) -> Device | None:
+        """What the weights are those of; None for deep networks."""
+
+    @property
+    def weights(self) -> Any:
+        """The weights, an array or one a layer."""
+
+    @property
+    def network(self) -> Network:
+        """The network that has them."""
+
+    @property
+    def errors(self) -> int:
+        """Number of patterns that it answers wrongly."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the algorithm reached its own aim."""
+
+    @property
+    def epochs(self) -> int:
+        """How often it went through all patterns."""
+
+    @property
+    def history(self) -> dict:
+        """What it recorded on its way."""

@@ -19,6 +19,7 @@ class Shown:
     and numbers are equal and have the same hash; their reports are not compared.
     """
 
+    device: Any  #: a `Device`; each class says of which kind
     asked: ClassVar[tuple[str, ...]] = ("device", "alpha", "constraint")  #: arguments that print
     found: ClassVar[tuple[str, ...]]  #: answers that print; one that is None does not
     counted: ClassVar[tuple[str, ...]] = ("entropy",)  #: logarithms of numbers of configurations
@@ -38,7 +39,7 @@ class Shown:
             return f"{text} (RS {'stable' if value < 1.0 else 'unstable'})"
         unit = UNITS.get(name)
         text = f"{text} {unit}" if unit else text
-        if name in self.counted and value < 0.0 and self.device.weights.discrete:  # type: ignore[attr-defined]
+        if name in self.counted and value < 0.0 and self.device.weights.discrete:
             return f"{text} (negative: there are none)"
         return text
 
