@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pybtex.database import parse_file
 
-from tools import exercises, numbering
+from tools import exercises, numbering, policy
 from tools.notebooks import BOOK, BUILD, chapters, executed, without_terms
 
 OUTPUT = BUILD / "slides"
@@ -336,7 +336,7 @@ def plain(text: str) -> str:
 
 def filled(title: str, body: str) -> str:
     """Return the template with a title and slides."""
-    return Template(TEMPLATE.read_text()).substitute(title=title, body=body)
+    return policy.protected(Template(TEMPLATE.read_text()).substitute(title=title, body=body))
 
 
 def contents(decks: list[tuple[str, str, int]]) -> str:
