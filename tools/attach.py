@@ -1,7 +1,8 @@
 """Attach what is made from the built pages to the site: the printed book and the slides.
 
 The page of downloads says how to make them. `python -m tools.attach` copies those that were made
-since the pages were built into the site, and links them on that page.
+since the pages were built into the site, and links them on that page. The description of the
+site's files (`tools/crate.py`) is written again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from tools import crate
 from tools.notebooks import BUILD
 
 HTML = BUILD / "html"
@@ -49,6 +51,7 @@ def attach(built: Path = BUILD, html: Path = HTML) -> list[str]:
             raise SystemExit(f"{PAGE} has {count} places for {file}, not one")
         attached.append(file)
     page.write_text(text, encoding="utf-8")
+    crate.write(html)
     return attached
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # Sphinx knows this folder only
 
 from hatch_build import archives  # noqa: E402
-from tools import attach, exercises, first_cell, launch_buttons, students  # noqa: E402
+from tools import attach, citation, crate, exercises, first_cell, launch_buttons, students  # noqa: E402
 from tools.notebooks import chapters  # noqa: E402
 from wfmlib.book import experiments  # noqa: E402
 
@@ -103,6 +103,8 @@ def words(app, site: str) -> dict[str, str]:
         "NOTEBOOKS": link(first_cell.FILES + ALL, ALL),
         "STUDENTS": link(first_cell.FILES + STUDENTS, STUDENTS),
         "ARCHIVES": table(folder(app) / "archives"),
+        "CRATE": link(crate.NAME, crate.NAME),
+        "CITE": "{}*{}*{}.".format(*citation.suggested(citation.read())),
         "SUMS": link(f"{first_cell.FILES}archives/{SUMS}", SUMS),
         **{name.upper(): attach.absent(name) for name in attach.FILES},
     }

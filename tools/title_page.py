@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-import yaml
 from bs4 import BeautifulSoup, Tag
 
+from tools.citation import identifiers, names, read
 from tools.notebooks import ROOT
 
 
@@ -20,6 +20,10 @@ def make(soup: BeautifulSoup) -> Tag:
     page.append(element(soup, "p", subtitle[:1].upper() + subtitle[1:]))
     page.append(element(soup, "p", names(cited), **{"class": "wfm-authors"}))
     page.append(element(soup, "p", edition(cited)))
+    for address in identifiers(cited):
+        line = element(soup, "p")
+        line.append(element(soup, "a", address, href=address))
+        page.append(line)
     page.append(element(soup, "p", "The papers that it reproduces", **{"class": "wfm-papers"}))
     papers = element(soup, "ul")
     for paper in sorted(cited["references"], key=lambda one: one["year"]):
@@ -35,26 +39,12 @@ def make(soup: BeautifulSoup) -> Tag:
     return page
 
 
-def read() -> dict:
-    """Return what `CITATION.cff` says of the book."""
-    return yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-
-
 def about() -> dict[str, str]:
     """Return what the PDF says of itself, from `CITATION.cff`."""
     cited = read()
     words = ", ".join(cited["keywords"])
     made = f"wfmlib {cited['version']}"
     return {"Title": cited["title"], "Author": names(cited), "Keywords": words, "Creator": made}
-
-
-def names(cited: dict) -> str:
-    """Return authors as they are named: given names first."""
-    every = [
-        one.get("name") or f"{one['given-names']} {one['family-names']}"
-        for one in cited["authors"]
-    ]
-    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
 
 
 def edition(cited: dict) -> str:

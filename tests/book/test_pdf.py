@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from pypdf import PdfReader
 from sphinx.application import Sphinx
 
-from tools import bookmarks, paper, pdf, title_page
+from tools import bookmarks, citation, paper, pdf
 
 CONFIG = """\
 import sys
@@ -149,12 +148,12 @@ def test_pages_belong_to_parts():
 
 
 def test_the_title_page_names_authors_and_papers(book):
-    cited = yaml.safe_load((title_page.ROOT / "CITATION.cff").read_text())
+    cited = citation.read()
     page = book.find(id="title-page").get_text()
     for paper_cited in cited["references"]:
         assert paper_cited["title"] in page
         assert all(author["family-names"] in page for author in paper_cited["authors"])
-    assert title_page.names(cited) in page
+    assert citation.names(cited) in page
     assert cited["version"] in page
     assert book.title.string == cited["title"]
 

@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from hatch_build import carried
 from tests.conftest import ROOT
-from tools import attach, exercises, first_cell, launch_buttons, notebooks
+from tools import attach, crate, exercises, first_cell, launch_buttons, notebooks
 from wfmlib.book import experiments
 
 RESULTS = ROOT / "book" / "results"
@@ -234,6 +234,8 @@ def test_attached_files_are_linked(made):
     assert [link["href"] for link in page.select("a[download]")] == [f"../files/{f}" for f in both]
     assert "not in this build" not in page.get_text()
     assert "(2 MB)" in page.get_text()
+    described = (made / "html" / crate.NAME).read_text()
+    assert all(f'"@id": "files/{name}"' in described for name in both)
     with zipfile.ZipFile(made / "html" / "files" / "slides.zip") as opened:
         assert "slides/one.html" in opened.namelist()
 
