@@ -26,13 +26,15 @@ NOT_TOLD = ("rng", "progress", "sigma", "messages")  # of a recipe
 STEPS = 30  # of a protocol, in the history of what focusing found
 
 
-def recorded(monkeypatch, task):
+def recorded(monkeypatch, task, seeds=None):
     """Compute a task with recorders in the place of the algorithms; return the calls.
 
     Parameters
     ----------
     monkeypatch : pytest.MonkeyPatch
     task : Task
+    seeds : list, optional
+        Gets the name and the state of the randomness that each call is given, None for none.
 
     Returns
     -------
@@ -54,6 +56,8 @@ def recorded(monkeypatch, task):
             if isinstance(told.get("rng"), int):
                 kept["rng"] = told["rng"]
             calls.append((name, kept))
+            if seeds is not None and "rng" in told:
+                seeds.append((name, _state(told["rng"])))
             return answer(told)
 
         monkeypatch.setattr(module, name, recorder)
@@ -92,6 +96,15 @@ def recorded(monkeypatch, task):
         for module in modules:
             module._patterns.cache_clear()
     return calls
+
+
+def _state(rng):
+    """Return where randomness comes from as a value."""
+    if isinstance(rng, np.random.Generator):
+        return repr(rng.bit_generator.state)
+    if isinstance(rng, np.random.SeedSequence):
+        return rng.entropy, rng.spawn_key
+    return rng
 
 
 def _plain(value):

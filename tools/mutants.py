@@ -63,12 +63,12 @@ MACHINERY = ("__init__", "registry")  # of experiments: no recipes
 GROUPS = ("numerics", "recipes", "ledger")
 EQUIVALENT = ROOT / "tools" / "mutants.toml"
 HELPERS = [ROOT / "tools" / name for name in ("mutants_watch.py", "mutants_server.py")]
-LIMITS = {"test": 60, "session": 60}  # seconds of processor time
+LIMITS = {"test": 60, "session": 240}  # seconds of processor time
 PATIENCE = 900  # seconds on the clock, for tests whose work is done by other processes
 VERDICTS = "from wfmlib.book import claims; print(*map(claims.check, arguments))"
 NEEDED = ("pytest", "numba", "scipy.optimize", "scipy.stats", "xarray")  # beside the package
 SCORECARD = "the scorecard"
-MOST = 40  # tests a mutant
+MOST = 400  # tests a mutant
 COMMAND = ("-q", "--tb=no", "-p", "no:cacheprovider", "-p", "mutants_watch")
 ALL = {"one": [], "of": []}  # cases of a test: none is left out
 SAME = 1_000_000_000  # when all sources were written, as far as numba can tell
@@ -197,10 +197,18 @@ class Tree:
         if mutant.file.startswith("wfmlib/book/claim_checks/"):  # found by names in tables
             found += [one for one in ON_LEDGER[2:3] if (self.root / one).exists()]
         if found:
-            return found
+            return found + self.named_after(module)
         # what numba's overloads call is not named: then all tests of the module
         every = {(module, name) for name in self.reach.sources.module(module).statements}
         return self.reach.nearest(every, {}, MOST)
+
+    def named_after(self, module: str) -> list[str]:
+        """Return the files of tests that are on a module by their names, or on its folder.
+
+        What is called as a method of whatever device is given is not reached by names.
+        """
+        files = [f"tests/unit/test_{part}.py" for part in module.split(".")[:0:-1]]
+        return [one for one in files if (self.root / one).exists()]
 
     def names(self, start: set[Place]) -> dict[str, int]:
         """Return the names by which a test may look up what uses a definition, and how far it is.

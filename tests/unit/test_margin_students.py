@@ -143,8 +143,9 @@ def test_what_is_refused():
         margin_students.surroundings(DEVICE, 1.0, 0.0, reference=Margin(0.1))
     with pytest.raises(ValueError, match="alpha must be"):
         margin_students.max_margin(DEVICE, 0.3)
-    with pytest.raises(ValueError, match="overlap must be"):
-        margin_students.replicas(DEVICE, 1.0, 1.0)
+    for overlap in (0.0, 1.0):
+        with pytest.raises(ValueError, match="overlap must be"):
+            margin_students.replicas(DEVICE, 1.0, overlap)
     with pytest.raises(NotConverged, match="no saddle point was found at overlap"):
         margin_students.replicas(DEVICE, 1.0, 0.3)
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tests.recipes import recorded
-from wfmlib import Binary, Committee, Perceptron, ReLU, TreeCommittee
+from wfmlib import Binary, Committee, Perceptron, ReLU, Spherical, TreeCommittee
 from wfmlib.book import experiments
+from wfmlib.book.experiments import focusing
 
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 
@@ -236,6 +237,21 @@ def test_every_way_of_solving_has_a_row(name):
     assert rows
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_solvers_draw_from_the_seed_of_their_sample(monkeypatch, name):
+    point, seeds = experiments.get(name).scale("paper").points[0], []
+    for sample in (3, 3, 4):
+        seeds.append([])
+        with monkeypatch.context() as patch:
+            recorded(patch, experiments.get(name).as_task("paper", point, sample), seeds[-1])
+    first, again, other = ([one for one in found if one[0] in SOLVERS] for found in seeds)
+    assert first == again
+    assert first
+    for (_, one), (_, another) in zip(first, other, strict=True):
+        assert one is not None
+        assert one != another
+
+
 @pytest.mark.parametrize("name", ["bp-entropy", "fbp-committee", "fbp-perceptron-success"])
 def test_patterns_are_those_of_the_load(monkeypatch, name):
     for point in experiments.get(name).scale("paper").points:
@@ -244,6 +260,19 @@ def test_patterns_are_those_of_the_load(monkeypatch, name):
         P, N = told["xi"]
         assert point.get("N", 999) == N
         assert abs(P - point["alpha"] * N) <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("units", "weights", "expected"),
+    [
+        (1, "binary", Perceptron(Binary())),
+        (1, "spherical", Perceptron(Spherical())),
+        (3, "binary", TreeCommittee(3, weights=Binary())),
+        (9, "spherical", TreeCommittee(9, weights=Spherical())),
+    ],
+)
+def test_the_device_that_settings_describe(units, weights, expected):
+    assert focusing.device({"units": units, "weights": weights}) == expected
 
 
 def measured(monkeypatch, name, point, measure):
