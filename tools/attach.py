@@ -1,4 +1,4 @@
-"""Attach what is made from the built pages to the site: the printed book and the slides.
+"""Attach what is made from the built pages to the site: the printed book, the EPUB and the slides.
 
 The page of downloads says how to make them. `python -m tools.attach` copies those that were made
 since the pages were built into the site, and links them on that page. The description of the
@@ -19,6 +19,7 @@ HTML = BUILD / "html"
 PAGE = Path("book", "downloads.html")
 FILES = {
     "pdf": ("wide-flat-minima.pdf", "make pdf"),
+    "epub": ("wide-flat-minima.epub", "make epub"),
     "slides": ("slides.zip", "make slides"),
 }
 

@@ -186,6 +186,7 @@ def test_every_download_is_there(html):
         assert (html / "book" / link).resolve().is_file(), link
     said = page.find("article").get_text()
     assert "not in this build: make pdf makes it" in said
+    assert "not in this build: make epub makes it" in said
     assert "not in this build: make slides makes it" in said
 
 
@@ -218,24 +219,27 @@ def made(tmp_path):
     (tmp_path / "html" / "files").mkdir()
     (tmp_path / "html" / "index.html").touch()
     page = tmp_path / "html" / attach.PAGE
-    page.write_text(f"<td>{attach.absent('pdf')}</td><td>{attach.absent('slides')}</td>")
+    page.write_text("".join(f"<td>{attach.absent(name)}</td>" for name in attach.FILES))
     return tmp_path
 
 
 def test_attached_files_are_linked(made):
     assert attach.attach(made, made / "html") == []
     (made / "wide-flat-minima.pdf").write_bytes(b"%PDF" + bytes(2_000_000))
+    (made / "wide-flat-minima.epub").write_bytes(b"PK" + bytes(1_000_000))
     (made / "slides").mkdir()
     (made / "slides" / "one.html").write_text("<p>")
-    both = ["wide-flat-minima.pdf", "slides.zip"]
+    every = ["wide-flat-minima.pdf", "wide-flat-minima.epub", "slides.zip"]
     for _ in range(2):  # again: with newer ones
-        assert attach.attach(made, made / "html") == both
+        assert attach.attach(made, made / "html") == every
     page = BeautifulSoup((made / "html" / attach.PAGE).read_text(), "html.parser")
-    assert [link["href"] for link in page.select("a[download]")] == [f"../files/{f}" for f in both]
+    assert [link["href"] for link in page.select("a[download]")] == [
+        f"../files/{f}" for f in every
+    ]
     assert "not in this build" not in page.get_text()
     assert "(2 MB)" in page.get_text()
     described = (made / "html" / crate.NAME).read_text()
-    assert all(f'"@id": "files/{name}"' in described for name in both)
+    assert all(f'"@id": "files/{name}"' in described for name in every)
     with zipfile.ZipFile(made / "html" / "files" / "slides.zip") as opened:
         assert "slides/one.html" in opened.namelist()
 
@@ -249,7 +253,9 @@ def test_files_older_than_the_pages_are_not_attached(made):
 def test_command_fails_where_something_is_missing(made, monkeypatch):
     monkeypatch.setattr(attach.attach, "__defaults__", (made, made / "html"))
     monkeypatch.setattr(sys, "argv", ["attach"])
-    with pytest.raises(SystemExit, match=r"wide-flat-minima\.pdf \(make pdf\), slides\.zip"):
+    with pytest.raises(
+        SystemExit, match=r"minima\.pdf \(make pdf\), .*minima\.epub \(make epub\), slides"
+    ):
         attach.main()
 
 
