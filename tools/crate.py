@@ -192,6 +192,6 @@ def finish(app, error) -> None:
 
 
 def setup(app):
-    """Come last."""
-    app.connect("build-finished", finish, priority=900)
+    """Come last: pages change until `tools/policy.py` has written what they may load (at 900)."""
+    app.connect("build-finished", finish, priority=950)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -52,6 +52,13 @@ class Builder(Epub3Builder):
         super().init()
         self.mathml = Converter()
 
+    def prepare_writing(self, docnames) -> None:
+        """Convert the formulas of all pages."""
+        super().prepare_writing(docnames)
+        trees = [self.env.get_doctree(name) for name in sorted(docnames)]
+        for kind in (nodes.math, nodes.math_block):
+            self.mathml.learn(formula(one) for tree in trees for one in tree.findall(kind))
+
     def handle_page(self, pagename, addctx, *args, **kwargs) -> None:
         """Write a page as XHTML."""
         if "body" in addctx:
@@ -191,23 +198,30 @@ def normal(path: PurePosixPath) -> str:
     return "/".join(parts)
 
 
+def formula(node) -> tuple[str, bool]:
+    """Return the TeX of a formula, and whether it stands on a line of its own."""
+    tex = node.astext()
+    if isinstance(node, nodes.math):
+        return tex, False
+    if not node.get("nowrap") and r"\\" in tex and not tex.lstrip().startswith(r"\begin"):
+        tex = rf"\begin{{split}}{tex}\end{{split}}"
+    return tex, True
+
+
 def inline(translator, node: nodes.math) -> None:
     """Write a formula of a line."""
-    text = translator.builder.mathml(node.astext(), False)
+    text = translator.builder.mathml(*formula(node))
     translator.body.append(f'<span class="math">{text}</span>')
     raise nodes.SkipNode
 
 
 def display(translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own, with its number."""
-    tex = node.astext()
-    if not node.get("nowrap") and r"\\" in tex:
-        tex = rf"\begin{{split}}{tex}\end{{split}}"
     number = ""
     if node["number"]:
         number = f'<span class="eqno">({get_node_equation_number(translator, node)})</span>'
     start = translator.starttag(node, "div", CLASS="math")
-    translator.body.append(f"{start}{number}{translator.builder.mathml(tex, True)}</div>")
+    translator.body.append(f"{start}{number}{translator.builder.mathml(*formula(node))}</div>")
     raise nodes.SkipNode
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import unicodedata
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
@@ -19,12 +20,19 @@ from tools import browser
 
 PAGE = """<script>window.MathJax = {startup: {typeset: false}}</script>
 <script src="%s"></script>"""
-CONVERT = "([tex, display]) => MathJax.tex2mmlPromise(tex, {display})"
+CONVERT = """async formulas => {
+    const made = [];
+    for (const [tex, display] of formulas) made.push(await MathJax.tex2mmlPromise(tex, {display}));
+    return made;
+}"""
 REFUSED = re.compile(r'<merror|mathcolor="red"')
 VARIANT = re.compile(r'<m([ino]) mathvariant="([a-z-]+)">([^<]*)</m\1>')
 # MathML Core sets "ln x" without room, which MathJax adds when it draws.
-NAMED = re.compile(r"(<mi>[A-Za-z]{2,}</mi>)<mo>&#x2061;</mo>(?!(?:<mrow>)?<mo[^>]*>[(\[{])")
-NAMED_APART = r'<mspace width="0.17em"/>\1<mo>&#x2061;</mo><mspace width="0.17em"/>'
+THIN = '<mspace width="0.17em"/>'
+NAMED = re.compile(r"<mi>[A-Za-z]{2,}</mi><mo>&#x2061;</mo>")
+ARGUMENT = re.compile(r"(<mo>&#x2061;</mo>)(?!(?:<mrow>)?<mo[^>]*>[(\[{])")
+# What stands on an arrow; the Core knows no width that is added to.
+WIDER = re.compile(r'<mpadded[^>]* width="\+[^>]*>(.*?)</mpadded>')
 FAMILIES = {
     "bold": ("MATHEMATICAL BOLD",),
     "bold-italic": ("MATHEMATICAL BOLD ITALIC", "MATHEMATICAL BOLD"),
@@ -53,21 +61,22 @@ class Converter:
         SystemExit
             If there is no Chromium.
         """
-        if (tex, display) not in self._known:
-            self._known[tex, display] = self._convert(tex, display)
+        self.learn([(tex, display)])
         return self._known[tex, display]
 
-    def _convert(self, tex: str, display: bool) -> str:
-        tab = self._tab or self._open()
-        text = tab.evaluate(CONVERT, [tex, display])
-        if REFUSED.search(text):
-            raise ValueError(f"MathJax does not understand the formula {tex!r}: {text}")
-        text = re.sub(r'\sdata-mjx-[a-z-]+="[^"]*"', "", text)
-        text = VARIANT.sub(lambda found: _spelled(*found.groups()), re.sub(r"\n\s*", "", text))
-        text = NAMED.sub(NAMED_APART, text)
-        return text.replace("<math ", f'<math alttext="{escape(" ".join(tex.split()))}" ', 1)
+    def learn(self, formulas: Iterable[tuple[str, bool]]) -> None:
+        """Convert formulas, each once, in one go: to ask Chromium takes longer than the answer."""
+        new = [list(one) for one in dict.fromkeys(formulas) if one not in self._known]
+        if not new:
+            return
+        for (tex, display), text in zip(new, self._opened().evaluate(CONVERT, new), strict=True):
+            if REFUSED.search(text):
+                raise ValueError(f"MathJax does not understand the formula {tex!r}: {text}")
+            self._known[tex, display] = mended(tex, text)
 
-    def _open(self):
+    def _opened(self):
+        if self._tab is not None:
+            return self._tab
         executable = browser.executable()
         if executable is None:
             raise SystemExit(browser.MISSING)
@@ -89,6 +98,15 @@ class Converter:
             self._chromium.close()
             self._playwright.stop()
         self._playwright = self._chromium = self._tab = None
+
+
+def mended(tex: str, text: str) -> str:
+    """Return what MathJax wrote as e-readers draw it: by MathML Core, with its TeX."""
+    text = re.sub(r'\sdata-mjx-[a-z-]+="[^"]*"', "", text)
+    text = VARIANT.sub(lambda found: _spelled(*found.groups()), re.sub(r"\n\s*", "", text))
+    text = ARGUMENT.sub(rf"\1{THIN}", NAMED.sub(rf"{THIN}\g<0>", text))
+    text = WIDER.sub(rf"<mrow>{THIN}\1{THIN}</mrow>", text)
+    return text.replace("<math ", f'<math alttext="{escape(" ".join(tex.split()))}" ', 1)
 
 
 def _spelled(element: str, variant: str, text: str) -> str:

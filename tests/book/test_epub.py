@@ -144,6 +144,20 @@ def test_every_page_says_what_it_holds(packed):
 
 
 @needs_chromium
+def test_formulas_keep_to_mathml_core():
+    """A browser draws no more than that: elsewhere words stick together, and labels overlap."""
+    convert = mathml.Converter()
+    try:
+        text = convert(r"2\ln x\xrightarrow{n\to0}\cosh(y)", True)
+    finally:
+        convert.close()
+    assert re.search(r"<mn>2</mn><mspace [^>]*/><mi>ln</mi><mo>[^<]*</mo><mspace ", text)
+    assert re.search(r"<mi>cosh</mi><mo>[^<]*</mo><mo[^>]*>\(", text)
+    assert "mpadded" not in text
+    assert convert(r"2\ln x\xrightarrow{n\to0}\cosh(y)", True) == text, "and each once"
+
+
+@needs_chromium
 @pytest.mark.parametrize("tex", [r"\nosuchmacro x", r"a & b", r"\frac{1"])
 def test_a_formula_that_mathjax_does_not_understand_is_refused(tex):
     convert = mathml.Converter()
