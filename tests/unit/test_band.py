@@ -11,6 +11,7 @@ from scipy import integrate, optimize, special, stats
 
 from wfmlib import (
     Band,
+    Binary,
     CrossEntropy,
     Margin,
     ParityMachine,
@@ -20,6 +21,7 @@ from wfmlib import (
     TreeCommittee,
 )
 from wfmlib.models.constraints.log_concave import LogConcave
+from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import franz_parisi, large_deviation, typical
 
 BINARY, SPHERE, PARITY = Perceptron(), Perceptron(Spherical()), ParityMachine(2)
@@ -393,3 +395,10 @@ def test_a_band_that_no_pattern_feels_leaves_all_replicas(replicas):
     """Its force underflows to zero."""
     point = large_deviation.solve(BINARY, 1.0, 0.999, replicas=replicas, constraint=Band(10.0))
     assert (point.q0, point.local_entropy) == pytest.approx((0.0, 0.0), abs=1e-20)
+
+
+def test_a_band_that_hardly_any_field_leaves_overflows_nowhere():
+    """One replica at an overlap of nearly one: the force underflows, and no load balances it."""
+    device = TreeCommittee(math.inf, weights=Binary())
+    with pytest.raises(NotConverged):
+        large_deviation.solve(device, 1.0, 0.999999, replicas=1.0, constraint=Band(10.0))

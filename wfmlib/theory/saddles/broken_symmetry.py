@@ -22,6 +22,16 @@ from __future__ import annotations
 
 import math
 
+LEAST = 1e-300  # of a force, relative to what it makes
+
+
+def balanced(conjugate, force):
+    """Return the load at which a pattern's force makes a conjugate; infinite if there is none.
+
+    Nor is there one where it underflows, as in a band that hardly any field leaves.
+    """
+    return conjugate / force if force > LEAST * conjugate else math.inf
+
 
 class Broken:
     """The saddle point with one step of symmetry breaking whose conjugates are given.
@@ -64,11 +74,11 @@ class Broken:
                 gap = within.c - between.c
             self.pattern = constraint.grouped(between.c, gap, within.complement, m)
         common, spread = self.pattern[:2]
-        force = between.slope * common  # none at q0 = 0 for parity machines
-        self.load_between = q0_hat / force if force > 0.0 else math.inf
+        # no force at q0 = 0 for parity machines
+        self.load_between = balanced(q0_hat, between.slope * common)
         response = between.slope * spread + (within.slope - between.slope) * (common + spread)
         # none, or less, where groups are too narrow to be told apart
-        self.load_within = self.overlaps.split_hat / response if response > 0.0 else math.inf
+        self.load_within = balanced(self.overlaps.split_hat, response)
 
     def entropy(self, alpha):
         """Free entropy in nats per weight  [eq-1rsb-entropy]."""

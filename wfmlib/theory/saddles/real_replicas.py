@@ -26,7 +26,7 @@ import scipy
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, increasing_root
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
-from wfmlib.theory.saddles.broken_symmetry import Broken
+from wfmlib.theory.saddles.broken_symmetry import Broken, balanced
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
@@ -143,7 +143,7 @@ class Infinite:
         self._stretch = effective.slope * pattern.spread
         self._stretch += effective.curvature * spread * pattern.force
         force = effective.slope * pattern.force  # 0 where no pattern is felt
-        self.load = q1_hat / force if force > 0.0 else math.inf
+        self.load = balanced(q1_hat, force)
 
     def entropy(self, alpha):
         """Return the free entropy per replica  [eq-ld-infinite]."""
