@@ -21,7 +21,6 @@ from wfmlib import (
     TreeCommittee,
 )
 from wfmlib.models.constraints.log_concave import LogConcave
-from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import franz_parisi, large_deviation, typical
 
 BINARY, SPHERE, PARITY = Perceptron(), Perceptron(Spherical()), ParityMachine(2)
@@ -397,8 +396,12 @@ def test_a_band_that_no_pattern_feels_leaves_all_replicas(replicas):
     assert (point.q0, point.local_entropy) == pytest.approx((0.0, 0.0), abs=1e-20)
 
 
-def test_a_band_that_hardly_any_field_leaves_overflows_nowhere():
-    """One replica at an overlap of nearly one: the force underflows, and no load balances it."""
+def test_a_band_that_hardly_any_field_leaves_counts_all():
+    """One replica at an overlap of nearly one, where the force underflows: as without patterns."""
     device = TreeCommittee(math.inf, weights=Binary())
-    with pytest.raises(NotConverged):
-        large_deviation.solve(device, 1.0, 0.999999, replicas=1.0, constraint=Band(10.0))
+    with_patterns, without = (
+        large_deviation.solve(device, alpha, 0.999999, replicas=1.0, constraint=Band(10.0))
+        for alpha in (1.0, 0.0)
+    )
+    assert with_patterns.entropy == pytest.approx(without.entropy, abs=1e-12)
+    assert with_patterns.energetic == pytest.approx(0.0, abs=1e-12)
