@@ -18,6 +18,7 @@ from wfmlib.book.experiments import (
     image_task,
     image_training_sets,
     replicated_annealing,
+    single_flips,
 )
 from wfmlib.models.devices import Device
 from wfmlib.networks._machines import Machine
@@ -71,6 +72,7 @@ def recorded(monkeypatch, task, seeds=None):
     record(replicated_annealing, "noisy_errors", _noisy)
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
+    record(single_flips, "flipped", lambda told: np.zeros((2, single_flips.LAYERS)))
     record(image_task, "dress_coat", _dress_coat)
     record(datasets, "fashion_mnist", _fashion)
     record(image_task, "shuffle_pixels", lambda told: told["xi"])

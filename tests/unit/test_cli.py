@@ -166,10 +166,11 @@ def test_other_errors_of_a_kernel_are_no_interrupt(monkeypatch):
         cli.main(("claims", NUMBER))
 
 
-def test_a_reader_that_goes_away_is_no_traceback():
+@pytest.mark.parametrize("words", [["list"], ["run", "tree-minima", "--help"]])
+def test_a_reader_that_goes_away_is_no_traceback(words):
     """`wfm list | head -0`: status 141, as a shell says of a process a closed pipe ended."""
     with subprocess.Popen(
-        [sys.executable, "-u", "-m", "wfmlib.book.cli", "list"],
+        [sys.executable, "-u", "-m", "wfmlib.book.cli", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as started:

@@ -61,6 +61,7 @@ GRIDS = {
         "machine": ["sign", "relu"],
         "wiring": ["tree", "connected"],
     },
+    "single-flips": {"dataset": ["mnist", "fashion", "cifar10"], "size": [500, 1000, 2000]},
     "slow-growth": {"schedule": ["slow, first solution"]},
     "tree-minima": {"algorithm": FIVE},
 }
@@ -92,6 +93,7 @@ COORDINATES = {
     "image-volume": {"coupling": np.geomspace(0.03, 1000.0, 24)},
     "replicated-annealing": FLIPS,
     "replicated-annealing-connected": FLIPS,
+    "single-flips": {"layer": range(4)},
     "slow-growth": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]], "beta": [2, 3, 5, 10]},
     "tree-minima": {
         "coupling": AROUND,
@@ -108,6 +110,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "image-minima": 50,  # P1, App. E
     "image-volume": 50,
     "replicated-annealing": 20,  # P2, Fig. 3
+    "single-flips": 4,
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {
@@ -129,6 +132,7 @@ TRAINED = {
     "image-minima",
     "image-training-sets",
     "image-volume",
+    "single-flips",
     "slow-growth",
     "tree-minima",
 }

@@ -127,6 +127,12 @@ ROWS = [
      {"xi": (500, 15), "units": [101, 101], "classes": 10, "eta": 3.0, "gamma": 3.0}),
     ("binary-networks", {"dataset": "cifar10", "size": 1000},
      {"xi": (1000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
+    ("single-flips", {"dataset": "mnist", "size": 500},
+     {"xi": (500, 15), "units": [101, 101], "classes": 2, "eta": 1.0, "gamma": 1.0}),
+    ("single-flips", {"dataset": "fashion", "size": 1000},
+     {"xi": (1000, 15), "units": [101, 101], "classes": 10, "eta": 3.0, "gamma": 3.0}),
+    ("single-flips", {"dataset": "cifar10", "size": 2000},
+     {"xi": (2000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
     ("bp-entropy", {"alpha": 1.65},
      {"xi": (1648, 999), "device": TreeCommittee(3), "reference": None, "coupling": 0.0,
       "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,
@@ -218,6 +224,8 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
     found = [told for called, told in calls_of(monkeypatch, name, point) if called in SOLVERS]
     if name == "binary-networks":
         assert found == [expected | DEEP] * 4  # solutions of one training set
+    elif name == "single-flips":
+        assert found == [expected | DEEP]
     elif name == "image-training-sets":
         assert found == [expected] * 2  # runs on one training set
     elif name == "fbp-sweeps":
@@ -372,6 +380,17 @@ def test_what_is_measured_on_binary_networks(monkeypatch):
     matches = [told for called, told in calls if called == "match_layers"]
     assert len(matches) == 6  # pairs
     assert all(told["signs"] for told in matches)
+
+
+def test_which_flips_are_tried(monkeypatch):
+    """All of what was trained; 2000 of a layer of random weights of the same shapes."""
+    point = {"dataset": "fashion", "size": 500}
+    trained, random = measured(monkeypatch, "single-flips", point, "flipped")
+    assert trained["drawn"] is None
+    assert random["drawn"] == 2000
+    for told in (trained, random):
+        assert told["net"] == "BinaryMLP"
+        assert told["xi"] == (500, 15)
 
 
 def test_noise_on_replicas(monkeypatch):

@@ -31,6 +31,7 @@ from wfmlib.book.experiments import (
     image_minima,
     image_task,
     replicated_annealing,
+    single_flips,
     tree_minima,
 )
 from wfmlib.book.experiments.replicated_annealing import noisy_errors
@@ -181,6 +182,60 @@ def test_deep_networks_that_were_found(monkeypatch):
     assert kept["overlap_random"] == pytest.approx(landscape.overlap(one, random))
 
 
+def test_single_flips_one_by_one():
+    xi, weights = signs(8, 9), [signs(5, 9), signs(3, 5), signs(1, 3)]
+    net = networks.BinaryMLP([one.copy() for one in weights])
+    sigma = net.output(xi)
+    harmless, most = single_flips.flipped(net, xi, sigma)
+    for k, layer in enumerate(weights):
+        wrong = []
+        for place in np.ndindex(layer.shape):
+            other = [one.copy() for one in weights]
+            other[k][place] *= -1
+            wrong.append(np.count_nonzero(networks.BinaryMLP(other).output(xi) != sigma))
+        assert harmless[k] == np.mean(np.array(wrong) == 0)
+        assert most[k] == max(wrong)
+    assert 0.0 < harmless[0] < 1.0
+    assert np.isnan([harmless[3], most[3]]).all()
+    for one, before in zip(net.w, weights, strict=True):
+        np.testing.assert_array_equal(one, before)
+    some, _ = single_flips.flipped(net, xi, sigma, 10, np.random.default_rng(0))
+    assert np.all(10 * some[:2] == np.round(10 * some[:2]))
+    assert some[2] == harmless[2]  # three flips are fewer than ten
+
+
+@pytest.mark.parametrize("errors", [0, 1])
+def test_what_is_kept_of_single_flips(monkeypatch, errors):
+    train = signs(60, 9), np.arange(60) % 2 * 2 - 1
+    monkeypatch.setattr(binary_networks, "images", lambda name: (train, None))
+    given = []
+
+    def trained(xi, sigma, rng, **_):
+        given.append((xi, sigma, rng))
+        weights = [signs(5, 9), signs(3, 5), signs(1, 3)]
+        return learning.BinarySGD(None, weights, errors, False, 3, {})
+
+    monkeypatch.setattr(binary_networks, "binary_sgd", trained)
+    kept = single_flips.sample(
+        single_flips.SETTINGS, {"dataset": "mnist", "size": 25}, np.random.SeedSequence(4)
+    )
+    ((xi, sigma, seed),) = given
+    again = np.random.SeedSequence(4).spawn(4)
+    order = np.random.default_rng(again[1]).permutation(60)[:25]
+    np.testing.assert_array_equal(xi, train[0][order])
+    np.testing.assert_array_equal(sigma, train[1][order])
+    assert seed.spawn_key == again[3].spawn_key
+    assert kept["errors"] == errors
+    assert kept["weights"].tolist() == [45, 15, 3, 0]
+    assert np.isnan(kept["harmless"]).tolist() == ([True] * 4 if errors else [False] * 3 + [True])
+    rng = np.random.default_rng(again[2])
+    control = networks.BinaryMLP(
+        [rng.choice([-1, 1], shape) for shape in ((5, 9), (3, 5), (1, 3))]
+    )
+    random, _ = single_flips.flipped(control, xi, control.output(xi))
+    np.testing.assert_array_equal(kept["harmless_random"], random)
+
+
 @pytest.mark.parametrize(
     ("name", "reader", "parts"),
     [
@@ -216,7 +271,7 @@ def test_pictures_become_signs(monkeypatch, name, reader, parts):
 
 def test_a_teacher_labels_its_patterns():
     settings = {"inputs": 9, "units": 3, "train": 6, "test": 4}
-    found = binary_networks._teacher(settings, np.random.SeedSequence(2))
+    found = binary_networks.teacher(settings, np.random.SeedSequence(2))
     rng = np.random.default_rng(np.random.SeedSequence(2))
     hidden, last = rng.choice([-1, 1], (3, 9)), rng.choice([-1, 1], (1, 3))
     for (xi, sigma), size in zip(found, (6, 4), strict=True):

@@ -37,11 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         command could not be understood, 130 if it was interrupted, 141 if nobody reads on.
     """
     parser = _parser()
-    args = parser.parse_args(argv)
-    if not hasattr(args, "run"):
-        parser.print_help()
-        return 0
     try:
+        args = parser.parse_args(argv)
+        if not hasattr(args, "run"):
+            parser.print_help()
+            return 0
         return args.run(args)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -53,13 +53,13 @@ def sample(settings, point, seed):
     data_seed, order_seed, random_seed, profile_seed, training_seed = seed.spawn(5)
     name = point["dataset"]
     if name == "teacher":
-        (xi, sigma), test = _teacher(settings["teacher"], data_seed)
+        (xi, sigma), test = teacher(settings["teacher"], data_seed)
     else:
         (xi, sigma), test = images(name)
     order = np.random.default_rng(order_seed).permutation(len(xi))[: point["size"]]
     xi, sigma = xi[order], sigma[order]
     seeds = training_seed.spawn(len(settings["solution"]))
-    found = [_train(settings, name, xi, sigma, one) for one in seeds]
+    found = [train(settings, name, xi, sigma, one) for one in seeds]
     rng = np.random.default_rng(profile_seed)
     profiles = [_profile(settings, one, xi, sigma, rng) for one in found]
     return {
@@ -73,7 +73,8 @@ def sample(settings, point, seed):
     }
 
 
-def _train(settings, name, xi, sigma, seed):
+def train(settings, name, xi, sigma, seed):
+    """Return what one training on a data set of that name found."""
     return binary_sgd(
         xi,
         sigma,
@@ -170,7 +171,7 @@ def _signs(name, middle, pixels, labels):
     return xi, 2 * (labels % 2) - 1 if name == "mnist" else labels
 
 
-def _teacher(settings, seed):
+def teacher(settings, seed):
     """Return patterns that a random network has labelled, to train on and to test with."""
     rng = np.random.default_rng(seed)
     N, units = settings["inputs"], settings["units"]
