@@ -11,6 +11,7 @@ import importlib.util
 import re
 import unicodedata
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
 
@@ -45,9 +46,14 @@ FAMILIES = {
 
 
 class Converter:
-    """Chromium with MathJax, started for the first formula; to be closed."""
+    """Chromium with MathJax, started for the first formula; to be closed.
+
+    Playwright may be at work in the caller's thread, and would refuse to be there twice: Chromium
+    is driven from a thread of its own.
+    """
 
     def __init__(self):
+        self._thread = ThreadPoolExecutor(max_workers=1)
         self._playwright = self._chromium = self._tab = None
         self._known: dict[tuple[str, bool], str] = {}
 
@@ -69,7 +75,8 @@ class Converter:
         new = [list(one) for one in dict.fromkeys(formulas) if one not in self._known]
         if not new:
             return
-        for (tex, display), text in zip(new, self._opened().evaluate(CONVERT, new), strict=True):
+        made = self._thread.submit(lambda: self._opened().evaluate(CONVERT, new)).result()
+        for (tex, display), text in zip(new, made, strict=True):
             if REFUSED.search(text):
                 raise ValueError(f"MathJax does not understand the formula {tex!r}: {text}")
             self._known[tex, display] = mended(tex, text)
@@ -94,6 +101,10 @@ class Converter:
 
     def close(self) -> None:
         """End Chromium, if it was started."""
+        self._thread.submit(self._end).result()
+        self._thread.shutdown()
+
+    def _end(self):
         if self._tab is not None:
             self._chromium.close()
             self._playwright.stop()

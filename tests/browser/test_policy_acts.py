@@ -26,6 +26,7 @@ INJECT = """() => {
 @pytest.fixture
 def tab(browser):
     page = browser.new_page()
+    page.set_default_timeout(120_000)
     page.add_init_script(LISTEN)
     yield page
     page.close()

@@ -199,5 +199,5 @@ ROWS = {
     ),
     "deep_networks_learn_up_to_a_size": {"binary-networks": put(errors=5)},
     "deep_solutions_far_apart": {"binary-networks": put(overlap_matched=0.9)},
-    "deep_solutions_not_isolated": {"single-flips": put(harmless=0.0)},
+    "deep_solutions_not_isolated": {"binary-networks": put(profile=0.5)},
 }
