@@ -1,6 +1,7 @@
 """A Sphinx extension: what the API reference adds to autodoc and numpydoc.
 
 - A docstring that cites an equation, ``[eq-replicon]``, links to it, by the number on its page.
+- An argument's line shows the range that its signature declares.
 - A name in single backticks, or in the type of an argument, links to its entry if it is public.
 - Each module opens with a table of its public names; each entry ends with the chapters whose code
   uses it, as sphinx-codeautolink found them when it linked that code to the entries.
@@ -31,6 +32,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
 from sphinx_codeautolink.extension.block import CodeBlockAnalyser, link_html
+
+from wfmlib.numerics import ranges
 
 logger = logging.getLogger(__name__)
 
@@ -119,6 +122,7 @@ def entry(name: str, obj) -> str | None:
 def prepare(app, what, name, obj, options, lines):
     """Turn the markers of a docstring into roles, before numpydoc sees it."""
     arguments = set() if what == "module" else _arguments(obj)
+    allowed = {} if what == "module" else _ranges(obj)
     section, literal, previous = "", None, ""
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
@@ -132,6 +136,8 @@ def prepare(app, what, name, obj, options, lines):
                         previous = line
                         continue
                 if indent == 0 and section in ("Parameters", "Attributes", "Returns", "Raises"):
+                    if section in ("Parameters", "Attributes"):
+                        line = _with_range(line, allowed)
                     line = _linked_types(line, section, obj)
                 line = EQUATION.sub(r":equation:`\1`", line)
                 line = NAME.sub(lambda match: _linked(match[1], obj, arguments), line)
@@ -150,6 +156,26 @@ def _arguments(obj) -> set[str]:
         return set(inspect.signature(obj).parameters)
     except (TypeError, ValueError):
         return set()
+
+
+def _ranges(obj) -> dict[str, str]:
+    """Return the range of each argument that declares one, in symbols."""
+    try:
+        return {name: whole.interval for name, (whole, _) in ranges.declared(obj).items()}
+    except TypeError:
+        return {}
+
+
+def _with_range(line, allowed):
+    """Add its range to the line that begins an argument, or several of them."""
+    names, colon, types = line.partition(" : ")
+    names = names.split(", ")
+    own = {name: allowed[name] for name in names if name in allowed}
+    if not own:
+        return line
+    alike = len(own) == len(names) and len(set(own.values())) == 1
+    told = [allowed[names[0]]] if alike else [f"{name} in {own[name]}" for name in own]
+    return f"{', '.join(names)} : {', '.join([types] * bool(colon) + told)}"
 
 
 def _linked(name, obj, arguments):

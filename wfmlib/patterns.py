@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count
 from wfmlib.numerics.types import Array, Seed
 
 __all__ = ["random", "teacher_student"]
@@ -23,7 +24,7 @@ def __dir__():
     return __all__
 
 
-def random(P: int, N: int, *, rng: Seed = None) -> tuple[Array, Array]:
+def random(P: Count, N: Count, *, rng: Seed = None) -> tuple[Array, Array]:
     """Draw P patterns and their labels, every entry -1 or +1 with probability 1/2.
 
     This is the storage problem [eq-stability] at load ``alpha = P / N``.
@@ -55,7 +56,7 @@ def random(P: int, N: int, *, rng: Seed = None) -> tuple[Array, Array]:
     return _signs(rng, (P, N)), _signs(rng, P)
 
 
-def teacher_student(P: int, N: int, *, rng: Seed = None) -> tuple[Array, Array, Array]:
+def teacher_student(P: Count, N: Count, *, rng: Seed = None) -> tuple[Array, Array, Array]:
     """Draw a binary teacher and P random patterns, labelled by the sign of ``teacher @ xi``.
 
     At even N a pattern can tie, ``teacher . xi = 0``. The teacher would then break its own rule

@@ -11,16 +11,19 @@ from tests.attack.target import Target, between
 from tests.attack.values import (
     DISTANCES,
     LOADS,
+    MARGINS,
     OVERLAPS,
     REPLICAS,
+    SHARP,
+    SHARPNESS,
     bands,
     devices,
-    edges,
+    interval,
     margins,
     powers,
     ternary,
 )
-from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
+from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Ternary, TreeCommittee
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -30,6 +33,9 @@ from wfmlib.theory import (
     teacher_student,
     typical,
 )
+from wfmlib.theory.machines.finite_committee import SYMMETRIC
+from wfmlib.theory.margin_students import students
+from wfmlib.theory.teacher_student import TEACHERS
 
 ROUNDING = 1e-8  # of an entropy, in nats per weight
 
@@ -38,7 +44,7 @@ DEVICES, BINARY_DEVICES = devices(), devices((Binary(),))
 
 
 @st.composite
-def model(draw, low=-2.0, high=10.0, drawn=DEVICES):
+def model(draw, low=MARGINS[0], high=10.0, drawn=DEVICES):
     """Return a device and a margin."""
     device = draw(drawn)
     return {"device": device, "constraint": draw(margins(device, low, high))}
@@ -99,7 +105,9 @@ def check_largest(kappa, device, alpha):
         between("load there", capacity / alpha, 0.999, 1.001)
 
 
-LOSS = st.builds(CrossEntropy, st.one_of(st.just(math.inf), powers(1e-3, 1e6)), powers(1e-6, 1e8))
+LOSS = st.builds(
+    CrossEntropy, st.one_of(st.sampled_from(SHARP.also), SHARPNESS), powers(1e-6, 1e8)
+)
 GIBBS = st.fixed_dictionaries({"device": DEVICES, "constraint": LOSS})
 TYPICAL = [
     Target(typical.solve, arguments(model(), alpha=LOADS), check_typical),
@@ -118,7 +126,7 @@ TYPICAL = [
     ),
     Target(
         typical.solve,
-        st.fixed_dictionaries({"device": st.just(TreeCommittee(3)), "alpha": edges(0.0, 3.9)}),
+        st.fixed_dictionaries({"device": st.just(TreeCommittee(3)), "alpha": interval(SYMMETRIC)}),
         lambda point, **_: settled(point),
     ),
 ]
@@ -132,7 +140,7 @@ TYPICAL = [
 def around(draw):
     """Return a device with the margins of the reference and of those around it."""
     drawn = draw(model(high=3.0))
-    return drawn | {"reference": draw(margins(drawn["device"], -2.0, 3.0))}
+    return drawn | {"reference": draw(margins(drawn["device"], MARGINS[0], 3.0))}
 
 
 def check_around(point, **_):
@@ -207,7 +215,9 @@ def around_its_like(model):
     return model.map(lambda drawn: drawn | {"reference": drawn["constraint"]})
 
 
-FEW = st.one_of(st.just(math.inf), st.floats(1.0, 50.0))  # replicas, with ternary weights
+FEW = st.one_of(
+    st.just(math.inf), st.floats(1.0, Ternary.most_replicas)
+)  # replicas, with ternary weights
 MEMBERS = [
     Target(typical.solve, arguments(bands(), alpha=LOADS), check_typical),
     Target(typical.solve, arguments(ternary(), alpha=LOADS), check_typical),
@@ -254,16 +264,17 @@ def of_perceptron(**drawn):
     return st.fixed_dictionaries({"device": st.just(Perceptron()), **drawn})
 
 
-SHARPNESS = powers(1e-3, 1e6)
 TAUGHT = [
     Target(
         teacher_student.solve,
-        arguments(model(high=12.0, drawn=BINARY_DEVICES), alpha=LOADS),
+        arguments(model(TEACHERS.low, TEACHERS.high, BINARY_DEVICES), alpha=LOADS),
         check_student,
     ),
     Target(
         margin_students.solve,
-        of_perceptron(alpha=edges(0.1, 1.2), constraint=edges(0.0, 1.0).map(Margin)),
+        of_perceptron(
+            alpha=interval(students.LOAD), constraint=interval(students.MARGIN).map(Margin)
+        ),
         lambda point, **_: settled(point),
     ),
     Target(

@@ -12,15 +12,24 @@ from tests.attack.theory import (
     BINARY_DEVICES,
     DEVICES,
     ROUNDING,
-    SHARPNESS,
     arguments,
     model,
     of_perceptron,
     settled,
 )
-from tests.attack.values import DISTANCES, LOADS, OVERLAPS, REPLICAS, edges, powers
+from tests.attack.values import (
+    DISTANCES,
+    LOADS,
+    OVERLAPS,
+    REPLICAS,
+    SHARPNESS,
+    edges,
+    interval,
+    powers,
+)
 from wfmlib import learning
 from wfmlib.models import Margin
+from wfmlib.numerics.ranges import APART
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -30,6 +39,8 @@ from wfmlib.theory import (
     teacher_student,
     typical,
 )
+from wfmlib.theory.margin_students import students
+from wfmlib.theory.teacher_student import MARGINS_AT, OVERLAP
 
 BINARY_LOADS = st.floats(0.05, 0.8)
 
@@ -208,27 +219,31 @@ TARGETS = [
     ),
     Target(
         teacher_student.generalisation_error,
-        st.fixed_dictionaries({"overlap": edges(-1.0, 1.0)}),
+        st.fixed_dictionaries({"overlap": interval(OVERLAP)}),
         check_error,
     ),
     Target(
         teacher_student.max_margin,
-        st.fixed_dictionaries(TEACHERS | {"alpha": st.floats(0.05, 1.2)}),
+        st.fixed_dictionaries(TEACHERS | {"alpha": st.floats(MARGINS_AT.low, 1.2)}),
         positive,
     ),
     Target(teacher_student.perfect_learning, model(0.0, 3.0, drawn=BINARY_DEVICES), check_perfect),
     Target(teacher_student.dense_threshold, st.fixed_dictionaries(TEACHERS), positive),
-    Target(margin_students.max_margin, of_perceptron(alpha=edges(0.55, 1.2)), positive),
+    Target(
+        margin_students.max_margin, of_perceptron(alpha=interval(students.MARGINS_AT)), positive
+    ),
     Target(
         margin_students.surroundings,
         of_perceptron(
-            alpha=edges(0.1, 1.2), distance=edges(1e-3, 0.5), reference=st.just(Margin(0.05))
+            alpha=interval(students.LOAD),
+            distance=edges(1e-3, APART.high),
+            reference=st.just(Margin(0.05)),
         ),
         lambda point, **_: settled(point),
     ),
     Target(
         margin_students.replicas,
-        of_perceptron(alpha=edges(0.1, 1.2), overlap=edges(0.1, 0.999)),
+        of_perceptron(alpha=interval(students.LOAD), overlap=edges(0.1, students.OVERLAP.high)),
         lambda point, **_: settled(point),
     ),
     Target(

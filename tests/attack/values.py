@@ -19,6 +19,14 @@ from wfmlib.models import (
     Ternary,
     TreeCommittee,
 )
+from wfmlib.models.constraints.band import RANGE as BANDS
+from wfmlib.models.constraints.cross_entropy import SHARPNESS as SHARP
+from wfmlib.models.constraints.margin import RANGE as MARGINS
+from wfmlib.models.weights.ternary import ZEROS
+from wfmlib.numerics.ranges import APART
+from wfmlib.theory.axes import RESOLVED
+from wfmlib.theory.large_deviation.free_entropy import OVERLAP
+from wfmlib.theory.large_deviation.free_entropy import REPLICAS as REPLICAS_OF
 
 WEIGHTS = (Binary(), Spherical())
 SEEDS = st.integers(0, 2**32 - 1)
@@ -30,6 +38,34 @@ def powers(low, high):
     return within.map(lambda k: min(max(10.0**k, low), high))
 
 
+def ends(allowed):
+    """Return the numbers of a range that are closest to its ends, and what it allows besides."""
+    found = list(allowed.also)
+    if math.isfinite(allowed.low):
+        found.append(_nearest(allowed.low, math.inf, allowed.low_open, allowed.whole))
+    if math.isfinite(allowed.high):
+        found.append(_nearest(allowed.high, -math.inf, allowed.high_open, allowed.whole))
+    return found
+
+
+def outside(allowed):
+    """Return the numbers that are closest to a range without being in it, infinity and NaN."""
+    found = [math.nan, math.inf, -math.inf]
+    if math.isfinite(allowed.low):
+        found.append(_nearest(allowed.low, -math.inf, not allowed.low_open, allowed.whole))
+    if math.isfinite(allowed.high):
+        found.append(_nearest(allowed.high, math.inf, not allowed.high_open, allowed.whole))
+    same = {str(float(one)) for one in allowed.also}  # as NaN equals nothing
+    return [one for one in found if str(float(one)) not in same]
+
+
+def _nearest(end, towards, beyond, whole):
+    """Return an end, or the number next to it."""
+    if whole:
+        return int(end) + (int(math.copysign(1, towards)) if beyond else 0)
+    return math.nextafter(end, towards) if beyond else end
+
+
 def edges(low, high):
     """Return numbers from `low` to `high`: inside, the two ends, and what is close to an end."""
     near = powers(1e-14, 1e-2).map(lambda share: share * (high - low))
@@ -39,6 +75,17 @@ def edges(low, high):
         near.map(lambda step: low + step),
         near.map(lambda step: high - step),
     )
+
+
+def interval(allowed):
+    """Return numbers over a range with two ends: inside, at the ends and next to them."""
+    inside = edges(allowed.low, allowed.high)
+    left_out = [
+        end
+        for end, out in ((allowed.low, allowed.low_open), (allowed.high, allowed.high_open))
+        if out
+    ]
+    return inside.filter(lambda one: one not in left_out)
 
 
 def devices(weights=WEIGHTS):
@@ -55,27 +102,34 @@ def margins(device, low, high):
 
 
 @st.composite
-def bands(draw, low=0.01, high=10.0):
-    """Return a device of any weights, and a band of `low` to `high` standard deviations."""
+def bands(draw):
+    """Return a device of any weights, and a band over its range of standard deviations."""
     device = draw(devices((*WEIGHTS, Ternary())))
-    kappa = draw(st.one_of(st.floats(0.3, 3.0), edges(low, high)))
+    kappa = draw(st.one_of(st.floats(0.3, 3.0), edges(*BANDS)))
     return {"device": device, "constraint": Band(kappa * device.activation.scale)}
 
 
 @st.composite
-def ternary(draw, low=-2.0, high=3.0):
+def ternary(draw, low=MARGINS[0], high=3.0):
     """Return a device with weights of a drawn share of zeros, and a margin."""
-    weights = Ternary(draw(st.one_of(st.floats(0.05, 0.9), edges(1e-6, 0.99))))
+    weights = Ternary(draw(st.one_of(st.floats(0.05, 0.9), edges(*ZEROS))))
     device = draw(devices((weights,)))
     return {"device": device, "constraint": draw(margins(device, low, high))}
 
 
-LOADS = st.one_of(st.floats(1e-3, 4.0), powers(1e-7, 100.0))
+LOADS = st.one_of(st.floats(1e-3, 4.0), powers(RESOLVED.low, 100.0))
 OVERLAPS = st.one_of(
-    st.floats(1e-6, 1.0 - 1e-6), powers(1e-9, 0.1), powers(1e-12, 0.1).map(lambda gap: 1.0 - gap)
+    st.floats(1e-6, 1.0 - 1e-6),
+    powers(OVERLAP.low, 0.1),
+    powers(1e-12, 0.1).map(lambda gap: OVERLAP.high - gap),
 )
-DISTANCES = st.one_of(powers(1e-12, 0.5), edges(1e-3, 0.5))
-REPLICAS = st.one_of(st.just(math.inf), st.integers(1, 10).map(float), powers(1.0, 1e5))
+DISTANCES = st.one_of(powers(1e-12, APART.high), edges(1e-3, APART.high))
+REPLICAS = st.one_of(
+    st.sampled_from(REPLICAS_OF.also),
+    st.integers(1, 10).map(float),
+    powers(REPLICAS_OF.low, REPLICAS_OF.high),
+)
+SHARPNESS = powers(SHARP.low, SHARP.high)
 
 
 def machines(weights):

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES, fashion_mnist
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Share
 from wfmlib.numerics.types import Array, Seed
 
 DRESS, COAT = (FASHION_MNIST_CLASSES.index(name) for name in ("dress", "coat"))
 WHITE = 255  # grey levels are counted in shares of it
 
 
-def binarise(images: ArrayLike, *, low: float = 0.25, high: float = 0.75) -> tuple[Array, Array]:
+def binarise(images: ArrayLike, *, low: Share = 0.25, high: Share = 0.75) -> tuple[Array, Array]:
     """Cut grey images at their medians  [eq-binarise].
 
     Parameters
@@ -27,7 +28,8 @@ def binarise(images: ArrayLike, *, low: float = 0.25, high: float = 0.75) -> tup
         Shape (P, ...), uint8 from 0 to 255, such as `wfmlib.datasets.fashion_mnist` returns. The
         axes after the first are one pattern.
     low, high : float, optional
-        Keep the images whose median is from `low` to `high`, as shares of 255, both included.
+        Keep the images whose median is from `low` to `high`, as shares of 255, both
+        included, from 0 to 1.
 
     Returns
     -------
@@ -61,7 +63,7 @@ def binarise(images: ArrayLike, *, low: float = 0.25, high: float = 0.75) -> tup
 
 
 def dress_coat(
-    patterns: int = 500, *, rng: Seed = None, balanced: bool = True
+    patterns: Count = 500, *, rng: Seed = None, balanced: bool = True
 ) -> tuple[Array, Array, Array, Array]:
     """Return the task of telling dresses from coats, after Fashion-MNIST.
 
@@ -72,7 +74,7 @@ def dress_coat(
     Parameters
     ----------
     patterns : int, optional
-        How many to train with.
+        How many to train with, at least 1.
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Which of them.
     balanced : bool, optional
@@ -100,7 +102,7 @@ def dress_coat(
 
 
 def draw(
-    xi: ArrayLike, sigma: ArrayLike, patterns: int, *, rng: Seed = None, balanced: bool = True
+    xi: ArrayLike, sigma: ArrayLike, patterns: Count, *, rng: Seed = None, balanced: bool = True
 ) -> tuple[Array, Array]:
     """Draw some of the patterns of two classes, without repetition and in random order.
 
@@ -111,7 +113,7 @@ def draw(
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
     patterns : int
-        How many to draw.
+        How many to draw, at least 1.
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Which of them.
     balanced : bool, optional

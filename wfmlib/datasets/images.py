@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Annotated
 
 import numpy as np
 
 from wfmlib.datasets import sources, store
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.types import Array
 
 #: Names of the classes of Fashion-MNIST, in the order of its labels.
@@ -110,7 +112,7 @@ def mnist(split: str) -> tuple[Array, Array]:
     return _idx(sources.MNIST, _validate.choice("split", split, tuple(SPLITS)))
 
 
-def cifar10(batch: int | str) -> tuple[Array, Array]:
+def cifar10(batch: Annotated[int, Range(1, 5, whole=True)] | str) -> tuple[Array, Array]:
     """Return the images and labels of one batch of CIFAR-10.
 
     Krizhevsky, *Learning Multiple Layers of Features from Tiny Images*, technical report (2009).
@@ -122,7 +124,7 @@ def cifar10(batch: int | str) -> tuple[Array, Array]:
     Parameters
     ----------
     batch : int or str
-        A training batch, 1 to 5, or ``"test"``; 10000 images each.
+        A training batch, from 1 to 5, or ``"test"``; 10000 images each.
 
     Returns
     -------

@@ -11,6 +11,7 @@ from wfmlib.landscape import _tangent_space as tangent_space
 from wfmlib.landscape._taken import Given
 from wfmlib.landscape.smoothing import Surface
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 
@@ -22,10 +23,10 @@ def hessian(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    beta: float,
+    beta: Positive,
     loss: str = "square",
-    output_beta: float = 1.0,
-    gamma: float = 1.0,
+    output_beta: Positive = 1.0,
+    gamma: Positive = 1.0,
     tangent: bool = False,
 ) -> Array:
     """Return the matrix of second derivatives of `smoothed_loss`  [eq-hessian].
@@ -74,10 +75,10 @@ def hessian_spectrum(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    beta: float,
+    beta: Positive,
     loss: str = "square",
-    output_beta: float = 1.0,
-    gamma: float = 1.0,
+    output_beta: Positive = 1.0,
+    gamma: Positive = 1.0,
     tangent: bool = False,
 ) -> Array:
     """Return all eigenvalues of the Hessian of the smoothed loss, ascending.
@@ -107,13 +108,13 @@ def max_eigenvalue(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    beta: float,
+    beta: Positive,
     loss: str = "square",
-    output_beta: float = 1.0,
-    gamma: float = 1.0,
+    output_beta: Positive = 1.0,
+    gamma: Positive = 1.0,
     tangent: bool = False,
-    tolerance: float = 1e-9,
-    max_iterations: int = 1000,
+    tolerance: Positive = 1e-9,
+    max_iterations: Count = 1000,
 ) -> float:
     """Return the largest eigenvalue of the Hessian of the smoothed loss, without the matrix.
 
@@ -182,10 +183,10 @@ def hessian_product(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    beta: float,
+    beta: Positive,
     loss: str = "square",
-    output_beta: float = 1.0,
-    gamma: float = 1.0,
+    output_beta: Positive = 1.0,
+    gamma: Positive = 1.0,
     tangent: bool = False,
 ) -> Array:
     """Return the Hessian of the smoothed loss times a direction, without the matrix.

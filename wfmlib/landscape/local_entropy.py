@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Annotated
 
 import numpy as np
 import xarray
@@ -14,6 +15,7 @@ from tqdm.auto import tqdm
 from wfmlib.landscape._taken import Given, sign_units
 from wfmlib.learning.messages.belief_propagation import (
     PATIENCE,
+    Coupling,
     checked_reference,
     iterate,
     on_sphere,
@@ -25,6 +27,7 @@ from wfmlib.learning.messages.protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Damping, Positive, Range
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.numerics.types import Array, Seed
 
@@ -37,12 +40,12 @@ def local_entropy(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    couplings: ArrayLike | None = None,
+    couplings: Annotated[ArrayLike, *Coupling.__metadata__] | None = None,
     form: str = "exact",
     output: str = "exact",
-    damping: float = 0.0,
-    tolerance: float = 1e-6,
-    max_sweeps: int = 500,
+    damping: Damping = 0.0,
+    tolerance: Positive = 1e-6,
+    max_sweeps: Count = 500,
     rng: Seed = None,
     progress: bool = False,
 ) -> xarray.Dataset:
@@ -65,8 +68,9 @@ def local_entropy(
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
     couplings : array_like, optional
-        Strengths of the pull. By default the 49 of P3, App. B 3, without its infinite one, for
-        binary weights; 40 from 200 to 0.1 on the sphere.
+        Strengths of the pull, from 0 to 1e6, and from 0 to 100 for binary weights. By default the
+        49 of P3, App. B 3, without its infinite one, for binary weights; 40 from 200 to 0.1 on the
+        sphere.
     form, output, damping, tolerance, max_sweeps, rng
         As for `learning.belief_propagation`.
     progress : bool, optional
@@ -181,14 +185,18 @@ def _dataset(couplings, rows, weights):
 
 
 def excess_at(
-    places: ArrayLike, distance: ArrayLike, excess: ArrayLike, *, kind: str = "cubic"
+    places: Annotated[ArrayLike, Range(0.0, low_open=True, also=(math.inf,))],
+    distance: ArrayLike,
+    excess: ArrayLike,
+    *,
+    kind: str = "cubic",
 ) -> Array:
     """Return measured excesses at given distances, between those at which they were measured.
 
     Parameters
     ----------
     places : array_like
-        Distances, above 0, shape (D,).
+        Distances, positive, or ``math.inf``, shape (D,).
     distance, excess : array_like
         What `local_entropy` returns under these names, shape (..., C), in any order along the
         last axis, one curve for each row; NaN where nothing is known.

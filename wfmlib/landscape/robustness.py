@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Annotated
 
 import numpy as np
 import xarray
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from wfmlib.landscape import _taken
 from wfmlib.landscape._taken import Given
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range, Shares
 from wfmlib.numerics.types import Seed
 
 ENTRIES = (
@@ -24,10 +26,10 @@ def noise_robustness(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    noise: ArrayLike,
-    perturbations: int = 50,
+    noise: Shares,
+    perturbations: Annotated[int, Range(2, whole=True)] = 50,
     kind: str = "flips",
-    bias: ArrayLike | None = None,
+    bias: Annotated[ArrayLike, Range(-1.0, 1.0)] | None = None,
     rng: Seed = None,
 ) -> xarray.Dataset:
     """Measure the accuracy on patterns of which a share of the entries is disturbed.
@@ -105,8 +107,8 @@ def error_profile(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    distances: ArrayLike,
-    samples: int = 20,
+    distances: Shares,
+    samples: Annotated[int, Range(2, whole=True)] = 20,
     rng: Seed = None,
 ) -> xarray.Dataset:
     """Measure the training error of weights at a distance from given ones  [eq-error-profile].

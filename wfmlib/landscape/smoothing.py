@@ -25,6 +25,7 @@ from scipy import special
 from wfmlib.landscape import _taken
 from wfmlib.landscape._taken import Given
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 
@@ -38,10 +39,10 @@ def smoothed_loss(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    beta: float,
+    beta: Positive,
     loss: str = "square",
-    output_beta: float = 1.0,
-    gamma: float = 1.0,
+    output_beta: Positive = 1.0,
+    gamma: Positive = 1.0,
 ) -> float:
     """Return the smoothed number-of-errors loss  [eq-smoothed-loss].
 
@@ -99,10 +100,10 @@ def gradient(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    beta: float,
+    beta: Positive,
     loss: str = "square",
-    output_beta: float = 1.0,
-    gamma: float = 1.0,
+    output_beta: Positive = 1.0,
+    gamma: Positive = 1.0,
     tangent: bool = False,
 ) -> Array:
     """Return the gradient of `smoothed_loss` at the weights with units of norm one.
@@ -133,7 +134,7 @@ def gradient(
 
 
 def smallest_beta(
-    solution: Given, xi: ArrayLike, sigma: ArrayLike, *, tolerance: float = 1e-10
+    solution: Given, xi: ArrayLike, sigma: ArrayLike, *, tolerance: Positive = 1e-10
 ) -> float:
     """Return the beta from which on tanh units make no error, however much larger it is.
 

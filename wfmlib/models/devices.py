@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.weights import Binary, Spherical, Ternary
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Range
 
 __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepted"]
 
@@ -160,7 +162,8 @@ class TreeCommittee(Device):
     Parameters
     ----------
     units : int or numpy.inf
-        Number K of units. Theory for infinitely many holds as K tends to infinity after N.
+        Number K of units, at least 1, or ``math.inf``. Theory for infinitely many
+        holds as K tends to infinity after N.
     activation : Sign, ReLU or Activation
         What a unit answers to its preactivation.
     weights : Binary, Spherical or Ternary
@@ -180,7 +183,7 @@ class TreeCommittee(Device):
     (3, 333)
     """
 
-    units: int | float
+    units: Annotated[int | float, Range(1, whole=True, also=(math.inf,))]
     activation: Sign | ReLU | Activation = Sign()
     weights: Binary | Spherical | Ternary = Spherical()
 
@@ -200,7 +203,7 @@ class Committee(Device):
     Parameters
     ----------
     units : int
-        Number K of units.
+        Number K of units, at least 1.
     activation : Sign, ReLU or Activation
         What a unit answers to its preactivation.
     weights : Binary, Spherical or Ternary
@@ -212,7 +215,7 @@ class Committee(Device):
         If an argument is of another kind or out of range; the message names it.
     """
 
-    units: int
+    units: Count
     activation: Sign | ReLU | Activation = Sign()
     weights: Binary | Spherical | Ternary = Spherical()
 
@@ -235,7 +238,7 @@ class ParityMachine(Device):
     Parameters
     ----------
     units : int
-        Number K of units.
+        Number K of units, at least 1.
     weights : Binary, Spherical or Ternary
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
 
@@ -245,7 +248,7 @@ class ParityMachine(Device):
         If an argument is of another kind or out of range; the message names it.
     """
 
-    units: int
+    units: Count
     weights: Binary | Spherical | Ternary = Spherical()
 
     def __post_init__(self):

@@ -6,12 +6,14 @@ The unit of replication is what was drawn anew: runs on one training set say not
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.types import Array
 
 __all__ = ["Paired", "holm", "paired", "share_interval"]
@@ -79,7 +81,7 @@ def paired(one: ArrayLike, other: ArrayLike) -> Paired:
     return Paired(n, larger, mean, float(mean - half), float(mean + half), p)
 
 
-def holm(p: ArrayLike) -> Array:
+def holm(p: Annotated[ArrayLike, Range(0.0, 1.0, also=(np.nan,))]) -> Array:
     """Correct p-values for their number, by Holm's method.
 
     Reject where the result is below a level: the probability of one wrong rejection or more is
@@ -88,7 +90,8 @@ def holm(p: ArrayLike) -> Array:
     Parameters
     ----------
     p : array_like
-        Shape (tests,), from 0 to 1. NaN, a test that could not be made, stays and is not counted.
+        Shape (tests,), from 0 to 1, or NaN: a test that could not be made stays and is not
+        counted.
 
     Returns
     -------

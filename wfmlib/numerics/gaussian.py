@@ -18,13 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba import njit
 
 from wfmlib.numerics import _validate
 from wfmlib.numerics._universal import universal
+from wfmlib.numerics.ranges import Finite, Range
 from wfmlib.numerics.types import Array
 
 __all__ = [
@@ -252,13 +253,13 @@ LIMIT = 10.0
 WIDEST = 2.0  # no panel is longer
 
 
-def legendre_rule(order: int = ORDER) -> Array:
+def legendre_rule(order: Annotated[int, Range(1, 100, whole=True)] = ORDER) -> Array:
     """Gauss-Legendre rule on ``[-1, 1]``, as `fill_grid` takes it.
 
     Parameters
     ----------
     order : int, optional
-        Number of nodes, 1 to 100.
+        Number of nodes, from 1 to 100.
 
     Returns
     -------
@@ -359,7 +360,10 @@ def fill_grid(features, low, high, rule):
 
 
 def grid(
-    *features: tuple[float, float], order: int = ORDER, limit: float = LIMIT, tilt: float = 0.0
+    *features: tuple[float, float],
+    order: Annotated[int, Range(1, 100, whole=True)] = ORDER,
+    limit: Annotated[float, Range(0.0, 38.0, low_open=True)] = LIMIT,
+    tilt: Finite = 0.0,
 ) -> tuple[Array, Array]:
     """Nodes and weights for averages over a standard normal variable.
 
@@ -373,12 +377,12 @@ def grid(
         ``(kappa / sqrt(c), sqrt((1 - c) / c))`` may be followed to c = 0. Scales below 1e-15 of
         the centre, or below 1e-30, are taken as that.
     order : int, optional
-        Nodes in a panel, 1 to 100.
+        Nodes in a panel, from 1 to 100.
     limit : float, optional
-        The range is ``-limit`` to ``limit``, at most 38 (where the density underflows).
+        The range is ``-limit`` to ``limit``, above 0, up to 38 (where the density underflows).
     tilt : float, optional
-        For f that grows like ``exp(tilt x)``: the range is extended by it on that side, since
-        the integrand has its peak at ``x = tilt``. ``limit + |tilt|`` must not exceed 38.
+        For f that grows like ``exp(tilt x)``, finite: the range is extended by it on that side,
+        since the integrand has its peak at ``x = tilt``. ``limit + |tilt|`` must not exceed 38.
 
     Returns
     -------
@@ -415,9 +419,9 @@ def grid(
 def average(
     f: Callable[..., Any],
     *features: tuple[float, float],
-    order: int = ORDER,
-    limit: float = LIMIT,
-    tilt: float = 0.0,
+    order: Annotated[int, Range(4, 100, whole=True)] = ORDER,
+    limit: Annotated[float, Range(0.0, 38.0, low_open=True)] = LIMIT,
+    tilt: Finite = 0.0,
 ) -> tuple[float, float]:
     """Average ``E f(x)`` over a standard normal variable, with an estimate of its error.
 
@@ -427,7 +431,7 @@ def average(
         Takes a 1-D array and returns the values of the integrand there, same shape.
     *features : (centre, scale)
     order : int, optional
-        Nodes in a panel, 4 to 100.
+        Nodes in a panel, from 4 to 100.
     limit, tilt : float, optional
         As for `grid`.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Finite, NotNegative, Positive, Range
 from wfmlib.numerics.types import Array
 
 __all__ = [
@@ -157,12 +158,12 @@ def bounded(name: str, value: float, bound: float, report: Report | None = None)
 
 def first_root(
     function: Callable[..., Any],
-    start: float,
-    limit: float,
+    start: Finite,
+    limit: Finite,
     *,
-    step: float = 1.0,
-    tolerance: float = 1e-14,
-    accuracy: float = ACCURACY,
+    step: Positive = 1.0,
+    tolerance: Positive = 1e-14,
+    accuracy: Positive = ACCURACY,
 ) -> tuple[float, Report]:
     """Find the zero of a scalar function that is met first on the way from `start` to `limit`.
 
@@ -175,7 +176,7 @@ def first_root(
     function : callable
         From float to float.
     start, limit : float
-        Where the walk begins, and the last place that it tries.
+        Where the walk begins, and the last place that it tries; finite.
     step : float
         Length of the first stride, positive.
     tolerance : float
@@ -294,9 +295,9 @@ def fixed_point(
     mapping: Callable[..., Any],
     start: ArrayLike,
     *,
-    tolerance: float = 1e-12,
-    max_iterations: int = 200,
-    memory: int = 5,
+    tolerance: NotNegative = 1e-12,
+    max_iterations: Count = 200,
+    memory: Annotated[int, Range(0, whole=True)] = 5,
 ) -> tuple[Array, Report]:
     """Solve ``x = mapping(x)`` by Anderson's accelerated iteration.
 
@@ -315,11 +316,11 @@ def fixed_point(
     start : array_like, shape (n,)
         First state. Scale the unknowns so that one tolerance fits all.
     tolerance : float
-        Largest component of ``mapping(x) - x`` that is accepted.
+        Largest component of ``mapping(x) - x`` that is accepted, not negative.
     max_iterations : int
-        How many images may be computed.
+        How many images may be computed, at least 1.
     memory : int
-        How many differences are kept; 0 is the plain iteration.
+        How many differences are kept, not negative; 0 is the plain iteration.
 
     Returns
     -------

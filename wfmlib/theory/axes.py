@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
+from typing import Annotated, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wfmlib.models.activations import Sign
 from wfmlib.models.constraints import Band, CrossEntropy, Margin
@@ -24,13 +26,20 @@ from wfmlib.models.devices import (
 )
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import NOT_NEGATIVE, Range
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 CONSTRAINTS = (Margin, Band, CrossEntropy)
 HARD = (Margin, Band)  # what is counted are solutions
 FINITE = (Binary, Spherical)  # weights of machines of finitely many units
 
-LEAST_LOAD = 1e-7  # other than 0; its largest margin lies within the range
+LOAD = NOT_NEGATIVE
+RESOLVED = Range(1e-7, also=(0.0,))  # loads whose largest margin lies within the range of margins
+
+Load: TypeAlias = Annotated[float, LOAD]
+Loads: TypeAlias = Annotated[ArrayLike, LOAD]
+ResolvedLoad: TypeAlias = Annotated[float, RESOLVED]
+ResolvedLoads: TypeAlias = Annotated[ArrayLike, RESOLVED]
 
 
 @singledispatch
@@ -127,12 +136,6 @@ def _check_finite(device, term, constraint, finite, odd):
             "constraint must be Margin(0.0) for a device of finitely many units, "
             f"got {constraint!r} with {device!r}"
         )
-
-
-def checked_load(alpha, least=0.0):
-    """Return a load as a float: 0, or from `least` upwards."""
-    alpha = _validate.real("alpha", alpha, 0.0)
-    return alpha and _validate.real("alpha, if not 0,", alpha, least)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -12,21 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.constraints.cross_entropy import proximal
+from wfmlib.models.constraints.cross_entropy import SHARPNESS, proximal
 from wfmlib.models.devices import Device, Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import POSITIVE, Positive
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
-from wfmlib.theory.axes import checked, checked_load
+from wfmlib.theory.axes import checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical.entropy import thermal_point
@@ -50,13 +52,13 @@ ACCURACY = 1e-8  # of the logarithm of the load
 LOG_BETA = (-2.0, math.log(LARGEST))  # where the lines are looked for
 
 
-def loss(gamma: float, stability: ArrayLike) -> Any:
+def loss(gamma: Annotated[float, SHARPNESS], stability: ArrayLike) -> Any:
     """Return the cross-entropy loss of a pattern  [eq-cross-entropy].
 
     Parameters
     ----------
     gamma : float
-        Sharpness, from 1e-3 to 1e6 or ``math.inf``.
+        Sharpness, from 1e-3 to 1e6, or ``math.inf``.
     stability : float or array_like
         The pattern's stability.
 
@@ -91,7 +93,9 @@ def loss(gamma: float, stability: ArrayLike) -> Any:
 # ------------------------------------------------------------------------------------------------
 
 
-def zero_entropy_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
+def zero_entropy_beta(
+    device: Device, alpha: Annotated[ArrayLike, POSITIVE], gamma: Annotated[ArrayLike, SHARPNESS]
+) -> Any:
     """Return the inverse temperature at which the entropy vanishes  [eq-ce-zero-entropy].
 
     Parameters
@@ -99,9 +103,9 @@ def zero_entropy_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any
     device : Perceptron or TreeCommittee
         With binary weights; of a committee's units infinitely many.
     alpha : float or array_like
-        Load, patterns per weight; above 0.
+        Load, patterns per weight; positive.
     gamma : float or array_like
-        Sharpness of the loss, broadcast against `alpha`.
+        Sharpness of the loss, from 1e-3 to 1e6, or ``math.inf``; broadcast against `alpha`.
 
     Returns
     -------
@@ -127,7 +131,9 @@ def zero_entropy_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any
     return _each(lambda point: point.entropy, device, alpha, gamma)
 
 
-def instability_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
+def instability_beta(
+    device: Device, alpha: Annotated[ArrayLike, POSITIVE], gamma: Annotated[ArrayLike, SHARPNESS]
+) -> Any:
     """Return the inverse temperature at which replica symmetry loses stability  [eq-ce-replicon].
 
     Parameters
@@ -156,7 +162,9 @@ def instability_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
     return _each(lambda point: 1.0 - point.replicon, device, alpha, gamma)
 
 
-def working_beta(device: Device, alpha: ArrayLike, gamma: ArrayLike) -> Any:
+def working_beta(
+    device: Device, alpha: Annotated[ArrayLike, POSITIVE], gamma: Annotated[ArrayLike, SHARPNESS]
+) -> Any:
     """Return the largest inverse temperature at which replica symmetry is consistent.
 
     Parameters
@@ -181,7 +189,7 @@ def _each(quantity, device, alpha, gamma):
     _, activation, _ = checked(device, Margin(0.0), weights=(Binary,))
     alphas, gammas = _validate.broadcast(alpha=alpha, gamma=gamma)
     pairs = [
-        (_validate.real("alpha", a, 0.0, low_open=True), CrossEntropy(g, 1.0).gamma)
+        (POSITIVE.check("alpha", a), CrossEntropy(g, 1.0).gamma)
         for a, g in zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)
     ]
     found = [_line(quantity, device, activation, *pair) for pair in pairs]
@@ -277,7 +285,9 @@ class ZeroTemperature(Shown):
     report: Report = field(compare=False)
 
 
-def zero_temperature(device: Perceptron, alpha: float, gamma: float) -> ZeroTemperature:
+def zero_temperature(
+    device: Perceptron, alpha: Positive, gamma: Annotated[float, SHARPNESS]
+) -> ZeroTemperature:
     """Take beta -> infinity at replica symmetry, binary perceptron  [eq-ce-zero-temperature].
 
     The overlap tends to 1 as ``1 - dq / beta``. A pattern whose field would be z without it ends
@@ -288,9 +298,9 @@ def zero_temperature(device: Perceptron, alpha: float, gamma: float) -> ZeroTemp
     device : Perceptron
         With binary weights.
     alpha : float
-        Load, above 0.
+        Load, patterns per weight; positive.
     gamma : float
-        Sharpness, from 1e-3 to 1e6 or ``math.inf``.
+        Sharpness, from 1e-3 to 1e6, or ``math.inf``.
 
     Returns
     -------
@@ -310,7 +320,7 @@ def zero_temperature(device: Perceptron, alpha: float, gamma: float) -> ZeroTemp
     checked(device, Margin(0.0), weights=(Binary,))
     if device != Perceptron():
         raise ValueError(f"device must be {Perceptron()!r} here, got {device!r}")
-    alpha = _validate.real("alpha", checked_load(alpha), 0.0, low_open=True)
+    alpha = POSITIVE.check("alpha", alpha)
     gamma = CrossEntropy(gamma, 1.0).gamma
     if gamma == math.inf and alpha <= 4.0 / math.pi:
         message = "q does not tend to 1: infinite gamma and alpha at most 4 / pi"
@@ -324,7 +334,11 @@ def zero_temperature(device: Perceptron, alpha: float, gamma: float) -> ZeroTemp
 
     def excess(log_dq):
         z, weight, h = displaced(math.exp(log_dq))
-        return math.log(alpha * (weight @ (h - z) ** 2) * math.pi / 2.0)
+        moved = weight @ (h - z) ** 2
+        product = alpha * moved * math.pi / 2.0
+        if product > sys.float_info.min:
+            return math.log(product)
+        return math.log(alpha) + math.log(moved * math.pi / 2.0)
 
     try:
         root, report = first_root(excess, -20.0, 690.0, step=4.0)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy
@@ -33,8 +33,9 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import APART, SHARE, Distance, Range, Share
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.groups import RULE, Groups
@@ -46,6 +47,7 @@ def __dir__():
     return __all__
 
 
+SIZE = Range(0.0, 1.0, low_open=True)  # of m, the Parisi parameter
 COARSE = gaussian.legendre_rule(6)  # below 1e-6: to look around
 TOLERANCE = 1e-9  # of the equations, in the relative change of each unknown
 
@@ -156,13 +158,13 @@ class Survey:
 
 def solve(
     device: Device,
-    alpha: float,
-    distance: float,
+    alpha: Load,
+    distance: Distance,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
-    m: float | None = None,
-    start: float | None = None,
+    m: Annotated[float, SIZE] | None = None,
+    start: Share | None = None,
 ) -> BrokenPoint:
     """Solve for groups of solutions at one distance from a typical reference.
 
@@ -207,9 +209,9 @@ def solve(
     (0.99447, 0.99496)
     """
     if m is not None:
-        m = _validate.real("m", m, 0.0, 1.0, low_open=True)
+        m = SIZE.check("m", m)
     if start is not None:
-        start = _validate.real("start", start, 0.0, 1.0)
+        start = SHARE.check("start", start)
         if m is None:
             raise ValueError(f"start must be None without m, got {start}")
     search = _Search(device, alpha, distance, reference, constraint)
@@ -218,12 +220,12 @@ def solve(
 
 def search(
     device: Device,
-    alpha: float,
-    distance: float,
+    alpha: Load,
+    distance: Distance,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
-    m: ArrayLike | None = SIZES,
+    m: Annotated[ArrayLike, SIZE] | None = SIZES,
 ) -> Survey:
     """Look for states with ``p1 != p0``, attracting or not, at several m and all splits.
 
@@ -251,7 +253,7 @@ def search(
     [(0.5, False, 0.999), (1.0, False, 0.999)]
     """
     sizes = np.atleast_1d(_validate.reals("m", m))
-    sizes = [_validate.real("m", one, 0.0, 1.0, low_open=True) for one in sizes.flat]
+    sizes = [SIZE.check("m", one) for one in sizes.flat]
     search = _Search(device, alpha, distance, reference, constraint)
     states, reached = [], []
     for one in sorted(sizes):
@@ -315,7 +317,7 @@ class _Search:
         _validate.member("reference", reference, (Margin,))
         checked(device, constraint, weights=(Binary, Spherical))
         self.case = Surroundings(device, alpha, reference, constraint)
-        self.distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
+        self.distance = APART.check("distance", distance)
         state, self.report = self.case.solve(self.distance, self.case.start)
         self.symmetric = self.case.at(self.distance, state)
         self.weights, self.delta = device.weights, None

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,9 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Entropic
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import Distances, Range
 from wfmlib.numerics.solvers import NoZero, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import checked, checked_load, each, each_constraint
+from wfmlib.theory.axes import LOAD, Load, Loads, checked, each, each_constraint
 from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
 from wfmlib.theory.franz_parisi.dips import Profile
 from wfmlib.theory.franz_parisi.potential import along, heights
@@ -53,8 +54,9 @@ def __dir__():
 
 
 LAST = 4.0  # logarithm of q_hat: there 1 - q is 1e-12
-LEAST_LOAD = 0.05  # of which the largest margin is looked for, below
-TEACHERS = (-2.0, 12.0)  # margins of teachers, in units of the activation's scale
+MARGINS_AT = Range(0.05)  # loads; their upper end is that of perfect learning
+TEACHERS = Range(-2.0, 12.0)  # margins of teachers, in units of the activation's scale
+OVERLAP = Range(-1.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -138,11 +140,11 @@ class _Planted(Stationary):
 def _checked(device, constraint):
     """Return the axes after checking them; a teacher's margin has a range of its own."""
     axes = checked(device, constraint, weights=(Binary,))
-    _validate.real("margin / activation.scale", constraint.kappa / axes[1].scale, *TEACHERS)
+    TEACHERS.check("margin / activation.scale", constraint.kappa / axes[1].scale)
     return axes
 
 
-def solve(device: Device, alpha: float, constraint: Margin = Margin(0.0)) -> Learned:
+def solve(device: Device, alpha: Load, constraint: Margin = Margin(0.0)) -> Learned:
     """Solve for the typical students of a teacher with binary weights.
 
     Parameters
@@ -180,7 +182,7 @@ def solve(device: Device, alpha: float, constraint: Margin = Margin(0.0)) -> Lea
     >>> round(learned.q, 4), round(learned.generalisation_error, 4)
     (0.5607, 0.3105)
     """
-    axes, alpha = _checked(device, constraint), checked_load(alpha)
+    axes, alpha = _checked(device, constraint), LOAD.check("alpha", alpha)
     at, report = _at_load(alpha, axes)
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
@@ -211,7 +213,7 @@ def _at_load(alpha, axes):
     return _Planted(math.exp(root), *axes), report
 
 
-def generalisation_error(overlap: ArrayLike) -> Any:
+def generalisation_error(overlap: Annotated[ArrayLike, OVERLAP]) -> Any:
     """Return how often two networks disagree, ``arccos(c) / pi``  [eq-generalisation].
 
     Parameters
@@ -230,7 +232,7 @@ def generalisation_error(overlap: ArrayLike) -> Any:
         If `overlap` holds anything but numbers from -1 to 1.
     """
     overlaps = _validate.reals("overlap", overlap)
-    if not np.all(np.abs(overlaps) <= 1.0):
+    if not np.all(np.abs(overlaps) <= OVERLAP.high):
         raise ValueError(f"overlap must be from -1 to 1, got {overlap!r}")
     error = np.arccos(overlaps) / np.pi
     return float(error) if np.ndim(overlap) == 0 else error
@@ -275,7 +277,7 @@ def _perfect_learning(axes):
     return float(_Planted(math.exp(root), *axes).alpha)
 
 
-def max_margin(device: Device, alpha: ArrayLike) -> Any:
+def max_margin(device: Device, alpha: Annotated[ArrayLike, MARGINS_AT]) -> Any:
     """Return the largest margin of a teacher that still has students besides itself.
 
     Parameters
@@ -283,7 +285,7 @@ def max_margin(device: Device, alpha: ArrayLike) -> Any:
     device : Perceptron or TreeCommittee
         With binary weights; a committee of infinitely many units.
     alpha : float or array_like
-        Load, patterns per weight, from 0.05 up to the `perfect_learning` of margin 0.
+        Load, patterns per weight, at least 0.05, and up to the `perfect_learning` of margin 0.
 
     Returns
     -------
@@ -299,13 +301,13 @@ def max_margin(device: Device, alpha: ArrayLike) -> Any:
     last, scale = _perfect_learning(axes), term.scale
 
     def one(alpha):
-        alpha = _validate.real("alpha", alpha, LEAST_LOAD, last)
+        alpha = replace(MARGINS_AT, high=last).check("alpha", alpha)
 
         def excess(kappa):
             found = _perfect_learning((weights, term, Margin(kappa * scale)))
             return math.log(found / alpha)
 
-        return first_root(excess, 0.0, TEACHERS[1], step=0.2)[0] * scale
+        return first_root(excess, 0.0, TEACHERS.high, step=0.2)[0] * scale
 
     return each(one, "alpha", alpha)
 
@@ -317,8 +319,8 @@ def max_margin(device: Device, alpha: ArrayLike) -> Any:
 
 def curve(
     device: Device,
-    alpha: float,
-    distance: ArrayLike,
+    alpha: Load,
+    distance: Distances,
     *,
     reference: Margin = Margin(0.0),
     constraint: Margin = Margin(0.0),
@@ -360,8 +362,8 @@ def curve(
 
 def local_entropy(
     device: Device,
-    alpha: ArrayLike,
-    distance: ArrayLike,
+    alpha: Loads,
+    distance: Distances,
     *,
     reference: Margin = Margin(0.0),
     constraint: Margin = Margin(0.0),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import pulls
-from wfmlib.learning.annealing.simulated import PATIENCE, move, schedule, shares
+from wfmlib.learning.annealing.simulated import PATIENCE, Betas, move, schedule, shares
 from wfmlib.learning.annealing.state import Model
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Positive, Range, Share
 from wfmlib.numerics.types import Seed
 
 STRONGEST = 100.0  # coupling: all replicas are then one
@@ -53,16 +55,16 @@ def replicated_annealing(
     sigma: ArrayLike,
     *,
     loss: str = "errors",
-    gamma: float = 1.0,
-    replicas: int = 20,
-    overlap: float = 0.85,
-    tolerance: float = 0.01,
-    beta: tuple[float, float] = (1.0, 6.0),
+    gamma: Positive = 1.0,
+    replicas: Annotated[int, Range(2, whole=True)] = 20,
+    overlap: Annotated[float, Range(0.0, 1.0, low_open=True, high_open=True)] = 0.85,
+    tolerance: Positive = 0.01,
+    beta: Betas = (1.0, 6.0),
     spacing: str = "geometric",
-    sweeps: int = 10_000,
-    steps: int = 1000,
-    ramp: float = 0.8,
-    gain: float = 0.5,
+    sweeps: Count = 10_000,
+    steps: Count = 1000,
+    ramp: Share = 0.8,
+    gain: Positive = 0.5,
     moves: str = "auto",
     stop_early: bool = True,
     rng: Seed = None,
@@ -86,15 +88,16 @@ def replicated_annealing(
     tolerance : float, optional
         On the overlap, for `converged`; positive.
     beta : pair of float, optional
-        First and last inverse temperature.
+        First and last inverse temperature, as for `simulated_annealing`.
     spacing : str, optional
         "geometric" or "linear": how beta grows.
     sweeps : int, optional
-        Of every replica, in the whole schedule: the limit of the run.
+        Of every replica, in the whole schedule, at least 1: the limit of the run.
     steps : int, optional
-        How many steps the sweeps are parted into, at most `sweeps`; feedback acts after each.
+        How many steps the sweeps are parted into, at least 1, at most `sweeps`; feedback acts
+        after each.
     ramp : float, optional
-        Share of the steps in which beta and the wanted overlap grow, from 0 (none) to 1.
+        Share of the steps in which beta and the wanted overlap grow, from 0 to 1; 0 for none.
     gain : float, optional
         Strength of the feedback, positive.
     moves : str, optional

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,11 @@ from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.interrupts import is_interrupt
+from wfmlib.numerics.ranges import NOT_NEGATIVE, POSITIVE, Count, Narrower, Positive
 from wfmlib.numerics.types import Seed
+
+Beta: TypeAlias = Annotated[float, NOT_NEGATIVE, Narrower("where spaced geometrically", POSITIVE)]
+Betas: TypeAlias = tuple[Beta, Beta]
 
 PATIENCE = 2.0  # seconds until a bar shows
 RARE = 1 / 500  # share of accepted proposals below which waiting is faster (measured)
@@ -45,11 +50,11 @@ def simulated_annealing(
     sigma: ArrayLike,
     *,
     loss: str = "cross-entropy",
-    gamma: float = 1.0,
-    beta: tuple[float, float] = (1.0, 50.0),
+    gamma: Positive = 1.0,
+    beta: Betas = (1.0, 50.0),
     spacing: str = "geometric",
-    sweeps: int = 1000,
-    steps: int = 100,
+    sweeps: Count = 1000,
+    steps: Count = 100,
     moves: str = "auto",
     start: ArrayLike | None = None,
     stop_at_solution: bool = True,
@@ -82,9 +87,9 @@ def simulated_annealing(
     spacing : str, optional
         "geometric" or "linear": how beta grows.
     sweeps : int, optional
-        In the whole schedule: the limit of the run.
+        In the whole schedule, at least 1: the limit of the run.
     steps : int, optional
-        How many values beta takes, at most `sweeps`.
+        How many values beta takes, at least 1, at most `sweeps`.
     moves : str, optional
         "metropolis", "waiting" [eq-waiting-time] or, by default, "auto": waiting in the steps
         after one that accepted less than one proposal in 500, where it is the faster. They are

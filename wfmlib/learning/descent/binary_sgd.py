@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -42,11 +43,13 @@ from wfmlib.learning.solution import Solution, tells
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
 from wfmlib.numerics import _validate, portable
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.ranges import Count, Damping, Range
 from wfmlib.numerics.types import Seed
 
 GRID = portable.scale_of(portable.DELTAS)
 ROWS = 1024  # patterns at a time where an epoch is recorded
 MOST = 1e6  # of eta, gamma and spread: single precision holds what they multiply
+Single: TypeAlias = Annotated[float, Range(0.0, MOST, low_open=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,14 +78,14 @@ def binary_sgd(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    units: int | Sequence[int],
-    classes: int = 2,
-    eta: float = 0.1,
-    momentum: float = 0.0,
-    gamma: float = 1.0,
-    spread: float | None = None,
-    batch: int = 100,
-    epochs: int = 100,
+    units: Count | Sequence[Count],
+    classes: Annotated[int, Range(2, 127, whole=True)] = 2,
+    eta: Single = 0.1,
+    momentum: Damping = 0.0,
+    gamma: Single = 1.0,
+    spread: Annotated[float, Range(0.0, 1.0, low_open=True)] | None = None,
+    batch: Count = 100,
+    epochs: Count = 100,
     rng: Seed = None,
     progress: bool = False,
 ) -> BinarySGD:
@@ -95,27 +98,27 @@ def binary_sgd(
     sigma : array_like
         Labels, shape (P,): -1 and +1 for two classes, else integers from 0 to `classes` - 1.
     units : int or sequence of int
-        Number of units in each hidden layer, from the inputs on. Odd numbers, with odd N: no
-        hidden unit's preactivation is 0 then, nor that of a single output unit.
+        Number of units in each hidden layer, at least 1, from the inputs on. Odd numbers, with odd
+        N: no hidden unit's preactivation is 0 then, nor that of a single output unit.
     classes : int, optional
-        2, for one output unit, or the number of labels, from 3 to 127, and of output units.
+        Number of labels, from 2 to 127: two of them have one output unit, more have one each.
     eta : float, optional
-        Step of the latent weights, positive, along the mean gradient of a mini-batch.
+        Step of the latent weights, above 0, up to 1e6, along the mean gradient of a mini-batch.
     momentum : float, optional
-        From 0 up to, and without, 1: the step is `eta` times a sum over the past gradients, each
+        From 0 to below 1: the step is `eta` times a sum over the past gradients, each
         mini-batch back counting this much less.
     gamma : float, optional
-        Sharpness of the cross-entropy, positive: class c has probability
+        Sharpness of the cross-entropy, above 0, up to 1e6: class c has probability
         ``exp(gamma h_c) / sum_c' exp(gamma h_c')``, where h is the preactivation of its output
         unit over the root of the number of weights; one output unit stands for h and -h
         [eq-committee-cross-entropy].
     spread : float, optional
-        The latent weights start uniform between plus and minus this, at most 1. By default
+        The latent weights start uniform between plus and minus this, above 0, up to 1. By default
         ``1 / sqrt(M)`` for a unit with M weights, as in BinaryNet's common implementation.
     batch : int, optional
-        Patterns in a mini-batch; the last one of an epoch holds what is left.
+        Patterns in a mini-batch, at least 1; the last one of an epoch holds what is left.
     epochs : int, optional
-        How often all patterns are gone through, whatever the errors.
+        How often all patterns are gone through, whatever the errors; at least 1.
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights and the orders of the patterns; fresh entropy where None.
     progress : bool, optional

@@ -32,6 +32,7 @@ from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Seed
 
@@ -61,7 +62,7 @@ def cross_entropy_sgd(
     sigma: ArrayLike,
     *,
     schedule: str | Schedule = "fast",
-    max_epochs: int = 20_000,
+    max_epochs: Count = 20_000,
     rng: Seed = None,
     progress: bool = False,
 ) -> CrossEntropySGD:
@@ -82,7 +83,7 @@ def cross_entropy_sgd(
     schedule : {"fast", "slow"} or Schedule, optional
         The two are those of P1 for random patterns: `schedules.FAST` and `schedules.SLOW`.
     max_epochs : int, optional
-        A run that is not done then ends with ``converged = False``.
+        At least 1; a run that is not done then ends with ``converged = False``.
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights, uniform and then normalised, and the order of the patterns; fresh
         entropy where None.

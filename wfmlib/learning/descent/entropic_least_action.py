@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +32,7 @@ from tqdm.auto import tqdm
 from wfmlib.learning.descent.least_action import choose, present, workspace
 from wfmlib.learning.descent.mini_batches import (
     GRID,
+    Step,
     normalise,
     prepare,
     refuse_zeros,
@@ -43,6 +45,7 @@ from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate, portable
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.ranges import Count, NotNegative, Positive, Range
 from wfmlib.numerics.types import Seed
 
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
@@ -77,14 +80,14 @@ def entropic_least_action(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    replicas: int = 20,
-    eta: float = 1e-2,
-    coupling: float = 0.5,
-    growth: float = 1e-4,
-    batch: int = 100,
-    collapse: float = 1e-7,
-    max_epochs: int = 10_000,
-    snapshots: Sequence[int] = (),
+    replicas: Annotated[int, Range(2, whole=True)] = 20,
+    eta: Step = 1e-2,
+    coupling: NotNegative = 0.5,
+    growth: NotNegative = 1e-4,
+    batch: Count = 100,
+    collapse: Positive = 1e-7,
+    max_epochs: Count = 10_000,
+    snapshots: Sequence[Count] = (),
     rng: Seed = None,
     progress: bool = False,
 ) -> EntropicLeastAction:
@@ -100,19 +103,19 @@ def entropic_least_action(
     replicas : int, optional
         Their number y, at least 2. More of them find wider regions.
     eta : float, optional
-        Step of a correction, positive, against weights of norm 1.
+        Step of a correction, from 2^-44 to 1e6, against weights of norm 1.
     coupling : float, optional
-        Strength lambda of the pull in the first epoch, at least 0: after a mini-batch
+        Strength lambda of the pull in the first epoch, not negative: after a mini-batch
         ``coupling * eta`` of the way to the centre, or all of it where that is above 1.
     growth : float, optional
-        The coupling is multiplied by ``1 + growth`` after each epoch; at least 0.
+        The coupling is multiplied by ``1 + growth`` after each epoch; not negative.
     collapse : float, optional
         Stop once the sum of the squared distances of the replicas from their centre, at the end of
         an epoch, is at most this; positive [eq-collapse].
     max_epochs : int, optional
-        Where to stop without a collapse.
+        Where to stop without a collapse, at least 1.
     snapshots : sequence of int, optional
-        Epochs, counted from 1, at whose end the replicas are kept as well.
+        Epochs, at least 1, at whose end the replicas are kept as well.
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights and the orders; fresh entropy where None. Each replica draws from a
         child of its own.

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.descent.mini_batches import (
+    Step,
     add,
     dot,
     first_weights,
@@ -46,6 +47,7 @@ from wfmlib.learning.messages.channel import exact, fast
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count
 from wfmlib.numerics.types import Seed
 
 
@@ -66,9 +68,9 @@ def least_action(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    eta: float = 5e-3,
-    batch: int = 100,
-    max_epochs: int = 10_000,
+    eta: Step = 5e-3,
+    batch: Count = 100,
+    max_epochs: Count = 10_000,
     start: ArrayLike | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -88,13 +90,13 @@ def least_action(
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
     eta : float, optional
-        Step of a correction, positive, against weights of norm 1. P1 takes 5e-3 for random
-        patterns, N = 999 and K = 9, and 1e-4 for images.
+        Step of a correction, from 2^-44 to 1e6, against weights of norm 1. P1 takes 5e-3 for
+        random patterns, N = 999 and K = 9, and 1e-4 for images.
     batch : int, optional
-        Patterns in a mini-batch [eq-mini-batch]; the last one of an epoch holds what is left. 1
-        is the original rule, patterns one at a time.
+        Patterns in a mini-batch, at least 1 [eq-mini-batch]; the last one of an epoch holds what
+        is left. 1 is the original rule, patterns one at a time.
     max_epochs : int, optional
-        Where to stop without a solution.
+        Where to stop without a solution, at least 1.
     start : array_like, optional
         Weights to start from, in the shape of those returned; each unit is normalised. By default
         drawn uniformly, then normalised.

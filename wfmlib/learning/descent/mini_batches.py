@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
@@ -24,11 +25,13 @@ from wfmlib.models.devices import Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import _validate, portable
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged, Report
 
 GRID = portable.scale_of(portable.WEIGHTS)
 SMALLEST_STEP = portable.step(portable.WEIGHTS)  # of eta: less is nothing on the grid
 LARGEST_STEP = 1e6  # single precision holds the sums, and less has long forgotten w
+Step: TypeAlias = Annotated[float, Range(SMALLEST_STEP, LARGEST_STEP)]
 
 
 @dataclass(frozen=True)

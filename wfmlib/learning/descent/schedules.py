@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, NotNegative, Positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +27,12 @@ class Schedule:
         Sharpness of the loss, and of the units, in the first epoch; positive. Both multiply a
         preactivation or an output that is dimensionless.
     gamma_growth, beta_growth : float
-        The sharpness is multiplied by one plus this after every epoch; at least 0.
+        The sharpness is multiplied by one plus this after every epoch; not negative.
     stop : float or "errors"
         When to stop: at the end of the first epoch after which sign units (``beta = inf``) make
         no error, or after which the loss is at most this, positive.
     batch : int
-        Patterns in a mini-batch; the last one of an epoch holds what is left.
+        Patterns in a mini-batch, at least 1; the last one of an epoch holds what is left.
     loss : {"divided", "plain"}
         The loss of a pattern: ``ln(1 + exp(-2 gamma x)) / (2 gamma)``, as the papers define it,
         or without the divisor. With the second one steps grow as gamma does.
@@ -49,13 +50,13 @@ class Schedule:
         If a value is of the wrong kind or out of range; the message names it.
     """
 
-    eta: float
-    gamma: float
-    beta: float
-    gamma_growth: float = 0.0
-    beta_growth: float = 0.0
-    stop: float | str = "errors"
-    batch: int = 100
+    eta: Positive
+    gamma: Positive
+    beta: Positive
+    gamma_growth: NotNegative = 0.0
+    beta_growth: NotNegative = 0.0
+    stop: Positive | str = "errors"
+    batch: Count = 100
     loss: str = "divided"
     step: str = "sum"
     normalise: str = "batch"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,6 +14,7 @@ from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
@@ -19,7 +22,7 @@ LARGEST = 20  # weights
 MOST_BYTES = 4 * 2**30  # of a result
 
 
-def all_weights(N: int) -> Array:
+def all_weights(N: Annotated[int, Range(1, 22, whole=True)]) -> Array:
     """Return all 2^N binary weight vectors, in ascending lexicographic order.
 
     Parameters

@@ -26,6 +26,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.pool import ThreadPool
+from typing import Annotated
 
 import numba
 import numpy as np
@@ -41,6 +42,7 @@ from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _threads, _validate
 from wfmlib.numerics.interrupts import is_interrupt
+from wfmlib.numerics.ranges import Count, Range
 from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
@@ -207,10 +209,10 @@ def enumerate_solutions(
     *,
     constraint: Margin = Margin(0.0),
     reference: ArrayLike | None = None,
-    keep: int = 0,
+    keep: Annotated[int, Range(0, whole=True)] = 0,
     force: bool = False,
     progress: bool | None = None,
-    threads: int | None = None,
+    threads: Count | None = None,
 ) -> Enumeration:
     """Count the binary weights that store all patterns, exactly, by judging all 2^N.
 
@@ -236,15 +238,15 @@ def enumerate_solutions(
     reference : array_like, optional
         Weights, shape (N,) or (K, N/K), entries -1 and +1, to count distances from.
     keep : int
-        Return the solutions themselves if there are at most this many.
+        Return the solutions themselves if there are at most this many; not negative.
     force : bool
         Run even if it is estimated to take longer than a minute.
     progress : bool, optional
         Show a progress bar: True, False, or None for a bar on what is estimated to take more
         than two seconds.
     threads : int, optional
-        Number of threads; all that numba may use where None (``NUMBA_NUM_THREADS``, which
-        joblib sets in its workers). The result does not depend on it.
+        Number of threads, at least 1; all that numba may use where None (``NUMBA_NUM_THREADS``,
+        which joblib sets in its workers). The result does not depend on it.
 
     Returns
     -------

@@ -9,6 +9,7 @@ other, `solution_clusters`, the partition function with mutual overlaps [eq-mutu
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numba import njit
@@ -16,13 +17,16 @@ from numpy.typing import ArrayLike
 
 from wfmlib.learning._words import ones
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Range
 from wfmlib.numerics.types import Array
 
 LARGEST = 22  # weights, for all 2^N centres
 LARGEST_SOLUTION = 64  # weights: a solution is a 64-bit word
 
 
-def solution_clusters(solutions: ArrayLike, distance: int, replicas: int) -> int:
+def solution_clusters(
+    solutions: ArrayLike, distance: Annotated[int, Range(0, whole=True)], replicas: Count
+) -> int:
     """Count the ordered groups of y solutions at one Hamming distance from each other.
 
     This is [eq-mutual-replicas] for one instance: the tuples ``(w_1, ..., w_y)`` of the listed
@@ -36,7 +40,8 @@ def solution_clusters(solutions: ArrayLike, distance: int, replicas: int) -> int
         Different solutions, shape (count, N), entries -1 and +1, N at most 64; as
         `Enumeration.solutions`. None at all, shape (0, N), is allowed.
     distance : int
-        Hamming distance d_H from 0 to N; ``d_H / N = (1 - overlap) / 2`` in the papers' unit.
+        Hamming distance d_H, not negative, and at most N; ``d_H / N = (1 - overlap) / 2`` in the
+        papers' unit.
     replicas : int
         The number y of solutions in a group, at least 1.
 
@@ -70,7 +75,9 @@ def solution_clusters(solutions: ArrayLike, distance: int, replicas: int) -> int
     return int(_cliques(words, distance, replicas)) * math.factorial(replicas)
 
 
-def surrounding_counts(solutions: ArrayLike, distance: int, *, centres: str = "all") -> Array:
+def surrounding_counts(
+    solutions: ArrayLike, distance: Annotated[int, Range(0, whole=True)], *, centres: str = "all"
+) -> Array:
     """Count the solutions at a Hamming distance from every centre.
 
     This is ``U(W, D)`` with ``D = distance / N``, whose logarithm makes the local entropy
@@ -83,7 +90,7 @@ def surrounding_counts(solutions: ArrayLike, distance: int, *, centres: str = "a
         Different solutions, shape (count, N), entries -1 and +1; as `Enumeration.solutions`.
         None at all, shape (0, N), is allowed.
     distance : int
-        Hamming distance d_H from 0 to N.
+        Hamming distance d_H, not negative, and at most N.
     centres : str
         "all": every weight vector in {-1, +1}^N, N at most 22, in the order of `all_weights`;
         "solutions": the solutions only, in the order given, N at most 64.

@@ -40,6 +40,7 @@ from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import Count, Damping, NotNegative, Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
@@ -114,13 +115,13 @@ def approximate_message_passing(
     sigma: ArrayLike | None = None,
     *,
     constraint: Margin = Margin(0.0),
-    damping: float = 0.0,
-    tolerance: float = 1e-6,
-    max_sweeps: int = 1000,
+    damping: Damping = 0.0,
+    tolerance: Positive = 1e-6,
+    max_sweeps: Count = 1000,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
     progress: bool = False,
-    threads: int | None = None,
+    threads: Count | None = None,
 ) -> MessagePassing:
     """Find the solutions' entropy and mean weights for a perceptron with many inputs.
 
@@ -144,9 +145,10 @@ def approximate_message_passing(
     damping : float, optional
         Share of the old pulls and means that a sweep keeps, from 0 to below 1.
     tolerance : float, optional
-        Largest change of a mean in a sweep (damping aside) that counts as convergence.
+        Largest change of a mean in a sweep (damping aside) that counts as convergence;
+        positive.
     max_sweeps : int, optional
-        Sweeps at most.
+        Sweeps at most, at least 1.
     messages : dict of numpy.ndarray, optional
         The messages of another run with the same N and P, to start from. A run that is stopped
         and continued gives the same as one that is not.
@@ -156,8 +158,8 @@ def approximate_message_passing(
     progress : bool, optional
         Show a bar, once two seconds have passed.
     threads : int, optional
-        Number of threads; all that numba may use where None (``NUMBA_NUM_THREADS``, which
-        joblib sets in its workers). The result does not depend on it.
+        Number of threads, at least 1; all that numba may use where None (``NUMBA_NUM_THREADS``,
+        which joblib sets in its workers). The result does not depend on it.
 
     Returns
     -------
@@ -241,7 +243,7 @@ def approximate_message_passing(
 
 
 def state_evolution(
-    device: Device, alpha: float, sweeps: int, *, constraint: Margin = Margin(0.0)
+    device: Device, alpha: NotNegative, sweeps: Count, *, constraint: Margin = Margin(0.0)
 ) -> Array:
     """Predict the overlap after each sweep, from means of zero and without damping.
 
@@ -256,7 +258,7 @@ def state_evolution(
     alpha : float
         Load, patterns per weight, not negative.
     sweeps : int
-        How many.
+        How many, at least 1.
     constraint : Margin, optional
         What a pattern demands: a stability above the margin.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +16,15 @@ from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Damping, Narrower, Positive, Range
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
+Coupling: TypeAlias = Annotated[
+    float,
+    Range(0.0, SphericalMessages.strongest),
+    Narrower("for binary weights", Range(0.0, BinaryMessages.strongest)),
+]
 PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
 
@@ -82,13 +89,13 @@ def belief_propagation(
     sigma: ArrayLike,
     *,
     reference: ArrayLike | None = None,
-    coupling: float = 0.0,
+    coupling: Coupling = 0.0,
     form: str = "exact",
     output: str = "exact",
     order: str = "random",
-    damping: float = 0.0,
-    tolerance: float = 1e-6,
-    max_sweeps: int = 1000,
+    damping: Damping = 0.0,
+    tolerance: Positive = 1e-6,
+    max_sweeps: Count = 1000,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -112,8 +119,9 @@ def belief_propagation(
     reference : array_like, optional
         Weights to be near to, in the shape of the device, and
     coupling : float, optional
-        how strongly: the measure gets a factor ``exp(coupling w . reference)`` for binary
-        weights, ``exp(-coupling |w - reference|^2 / 2)`` on the sphere [eq-bp-reference].
+        how strongly, from 0 to 1e6, and from 0 to 100 for binary weights: the measure gets a
+        factor ``exp(coupling w . reference)`` for binary weights,
+        ``exp(-coupling |w - reference|^2 / 2)`` on the sphere [eq-bp-reference].
     form : {"exact", "expanded"}, optional
         Cavity messages edge by edge, or from an expansion around each unit's whole sum, which is
         faster and differs by terms that vanish with N.
@@ -124,10 +132,10 @@ def belief_propagation(
     damping : float, optional
         Share of the old message that is kept, from 0 to below 1.
     tolerance : float, optional
-        On the residual: the root mean square change of the messages of a pattern and unit, the
-        largest of them, and the relative change of the norm field.
+        On the residual, positive: the root mean square change of the messages of a pattern and
+        unit, the largest of them, and the relative change of the norm field.
     max_sweeps : int, optional
-        After how many sweeps to stop.
+        After how many sweeps to stop, at least 1.
     messages : dict of numpy.ndarray, optional
         The messages of another run on patterns of the same shape, to start from.
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional

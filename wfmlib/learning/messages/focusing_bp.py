@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from wfmlib.learning.messages.protocols import named
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Damping, Positive, Range
 from wfmlib.numerics.types import Array, Seed
 
 
@@ -55,13 +57,13 @@ def focusing_bp(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    replicas: float = 10,
+    replicas: Annotated[float, Range(1.0)] = 10,
     protocol: str = "papers",
     form: str = "exact",
     output: str = "exact",
-    damping: float = 0.5,
-    tolerance: float = 1e-4,
-    max_sweeps: int = 200,
+    damping: Damping = 0.5,
+    tolerance: Positive = 1e-4,
+    max_sweeps: Count = 200,
     stop_at_solution: bool = False,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
@@ -90,12 +92,13 @@ def focusing_bp(
         `exponential` (0.5 to 30) on the sphere, `atanh_steps` (capped at 10) for binary weights,
         30 steps each; ``"solve"`` is `pseudo_reinforcement`, for binary weights.
     damping : float, optional
-        Share of the old message that is kept. Without about one half of it, messages oscillate
-        and lose the region as the coupling grows.
+        Share of the old message that is kept, from 0 to below 1. Without about one half of it,
+        messages oscillate and lose the region as the coupling grows.
     tolerance : float, optional
-        On the residual of each step, see `belief_propagation`.
+        On the residual of each step, positive; see `belief_propagation`.
     max_sweeps : int, optional
-        In each step. A step that has not settled then is recorded, and the next one begins.
+        In each step, at least 1. A step that has not settled then is recorded, and the next one
+        begins.
     stop_at_solution : bool, optional
         Stop after the first step whose rounded centre makes no error.
     messages : dict of numpy.ndarray, optional

@@ -6,9 +6,12 @@ A protocol is an array: of couplings, shape (steps,), or of pairs (coupling, rep
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Positive, Range
 from wfmlib.numerics.types import Array
 
 NAMES = ("papers", "solve")
@@ -42,7 +45,9 @@ def named(name, is_binary):
     return pseudo_reinforcement()
 
 
-def exponential(first: float = 0.5, last: float = 30.0, steps: int = 30) -> Array:
+def exponential(
+    first: Positive = 0.5, last: Positive = 30.0, steps: Annotated[int, Range(2, whole=True)] = 30
+) -> Array:
     """Return couplings that grow by a constant factor: the protocol of P1, App. E.
 
     Parameters
@@ -62,7 +67,7 @@ def exponential(first: float = 0.5, last: float = 30.0, steps: int = 30) -> Arra
     return np.geomspace(first, last, _validate.integer("steps", steps, 2))
 
 
-def atanh_steps(steps: int = 30, cap: float = 10.0) -> Array:
+def atanh_steps(steps: Annotated[int, Range(2, whole=True)] = 30, cap: Positive = 10.0) -> Array:
     """Return ``arctanh(i / (steps - 1))``, the last one capped: for binary weights, P3, App. B 3.
 
     Parameters
@@ -83,7 +88,11 @@ def atanh_steps(steps: int = 30, cap: float = 10.0) -> Array:
     return np.minimum(np.append(couplings, cap), cap)
 
 
-def pseudo_reinforcement(steps: int = 30, exponent: float = 0.5, last: float = 0.99) -> Array:
+def pseudo_reinforcement(
+    steps: Annotated[int, Range(2, whole=True)] = 30,
+    exponent: Annotated[float, Range(0.0, 0.5, low_open=True)] = 0.5,
+    last: Annotated[float, Range(0.0, 1.0, low_open=True, high_open=True)] = 0.99,
+) -> Array:
     """Return couplings and numbers of replicas that grow together; for binary weights.
 
     At rate r, ``coupling = arctanh(r^x)`` and ``replicas = 1 + r^(1 - 2 x) / (1 - r)``: the field
@@ -95,7 +104,7 @@ def pseudo_reinforcement(steps: int = 30, exponent: float = 0.5, last: float = 0
     steps : int, optional
         How many rates, evenly spaced from 0 to `last`; at least 2.
     exponent : float, optional
-        The x above: above 0 (large couplings, many replicas), at most 1/2.
+        The x above: above 0, up to 1/2; small for large couplings, many replicas.
     last : float, optional
         The last rate, between 0 and 1.
 

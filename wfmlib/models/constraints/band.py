@@ -12,6 +12,7 @@ from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave, Response
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import Positive
 from wfmlib.numerics.types import Array
 
 __all__ = ["Band"]
@@ -38,7 +39,7 @@ class Band(LogConcave):
     Della Vecchia, C. Lucibello, R. Zecchina, J. Stat. Mech. (2020) 073303.
     """
 
-    kappa: float
+    kappa: Positive
 
     even = True  #: the weight has no sign
 

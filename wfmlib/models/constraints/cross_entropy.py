@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.tabulated import tabulate
 from wfmlib.numerics.types import Array
 
 __all__ = ["CrossEntropy", "Gibbs", "proximal"]
 
 
+SHARPNESS = Range(1e-3, 1e6, also=(math.inf,))
 REACH = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 
 
@@ -51,15 +53,15 @@ class CrossEntropy(LogConcave):
     Parameters
     ----------
     gamma : float
-        Sharpness of the loss, from 1e-3 to 1e6 or ``math.inf``: how large a stability must be to
+        Sharpness of the loss, from 1e-3 to 1e6, or ``math.inf``: how large a stability must be to
         count as safe, in units of 1 / gamma.
     beta : float
         Inverse temperature, from 1e-6 to 1e300: a loss that is exponentially small in gamma
         wants an exponentially large one.
     """
 
-    gamma: float
-    beta: float
+    gamma: Annotated[float, SHARPNESS]
+    beta: Annotated[float, Range(1e-6, 1e300)]
 
     hard = False  #: a pattern costs more or less
 

@@ -13,6 +13,7 @@ from numba import njit
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
 from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import Finite
 from wfmlib.numerics.types import Array
 
 __all__ = ["Margin"]
@@ -40,7 +41,7 @@ class Margin(LogConcave):
         Finite, of either sign.
     """
 
-    kappa: float = 0.0
+    kappa: Finite = 0.0
 
     def __post_init__(self):
         if np.ndim(self.kappa) > 0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -28,6 +28,7 @@ from wfmlib.models.weights.terms import (
 )
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.newton import bracketed
+from wfmlib.numerics.ranges import Range
 
 ZEROS = 1e-6, 0.99  # shares that are accepted
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
@@ -69,7 +70,7 @@ class Ternary(Discrete):
     1.1723
     """
 
-    zeros: float = 1.0 / 3.0
+    zeros: Annotated[float, Range(*ZEROS)] = 1.0 / 3.0
 
     #: if not infinitely many; beyond, averages over sharp groups are not accurate enough
     most_replicas = 50.0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import scipy
 from numpy.typing import ArrayLike
@@ -21,14 +21,14 @@ from numpy.typing import ArrayLike
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
-from wfmlib.theory.axes import checked, each, energetic
+from wfmlib.theory.axes import Load, checked, each, energetic
 from wfmlib.theory.franz_parisi.dips import Profile, Scan, estimate, touching
 from wfmlib.theory.typical.thresholds import capacity, max_margin
 
 STEP = 0.25  # in the logarithm of the distance
-LEAST_LOAD = 0.01  # below, dips lie closer to the reference than the digits reach
+DIPS = Range(0.01)  # loads; below, dips lie closer to the reference than the digits reach
 NEAREST = -50.0  # logarithm of the least distance looked at
 
 
@@ -39,7 +39,7 @@ NEAREST = -50.0  # logarithm of the least distance looked at
 
 def distance_of_maximum(
     device: Device,
-    alpha: float,
+    alpha: Load,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
@@ -53,7 +53,7 @@ def distance_of_maximum(
     ----------
     device : Perceptron or TreeCommittee
     alpha : float
-        Load, patterns per weight.
+        Load, patterns per weight; not negative.
     reference : Margin or CrossEntropy
     constraint : Margin
         Of the counted solutions.
@@ -81,7 +81,7 @@ def distance_of_maximum(
 
 def gap(
     device: Device,
-    alpha: float,
+    alpha: Load,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
@@ -93,7 +93,7 @@ def gap(
     device : Perceptron or TreeCommittee
         With binary weights.
     alpha : float
-        Load, patterns per weight.
+        Load, patterns per weight; not negative.
     reference : Margin or CrossEntropy
     constraint : Margin
         Of the counted solutions.
@@ -180,7 +180,7 @@ def _descend(height, place):
 
 
 def margin_no_gap(
-    device: Device, alpha: ArrayLike, *, constraint: Constraint = Margin(0.0)
+    device: Device, alpha: Annotated[ArrayLike, DIPS], *, constraint: Constraint = Margin(0.0)
 ) -> Any:
     """Return the least reference margin around which there are solutions at every distance.
 
@@ -191,7 +191,7 @@ def margin_no_gap(
     device : Perceptron or TreeCommittee
         With binary weights.
     alpha : float or array_like
-        Load, patterns per weight, 0.01 or above.
+        Load, patterns per weight, at least 0.01.
     constraint : Margin
         Of the counted solutions.
 
@@ -215,7 +215,7 @@ def margin_no_gap(
 
 
 def margin_monotonic(
-    device: Device, alpha: ArrayLike, *, constraint: Constraint = Margin(0.0)
+    device: Device, alpha: Annotated[ArrayLike, DIPS], *, constraint: Constraint = Margin(0.0)
 ) -> Any:
     """Return the least reference margin around which the local entropy grows up to its maximum.
 
@@ -226,7 +226,7 @@ def margin_monotonic(
     device : Perceptron or TreeCommittee
         With binary weights.
     alpha : float or array_like
-        Load, patterns per weight, 0.01 or above.
+        Load, patterns per weight, at least 0.01.
     constraint : Margin
         Of the counted solutions.
 
@@ -251,7 +251,7 @@ def _margins(quantity, device, alpha, constraint):
     checked(device, constraint, weights=(Binary,))
 
     def one(load):
-        load = _validate.real("alpha", load, LEAST_LOAD)
+        load = DIPS.check("alpha", load)
         return _margin(quantity, device, load, constraint)
 
     return each(one, "alpha", alpha)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import accepted
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import APART, DISTANCE, Distance, Distances
 from wfmlib.numerics.solvers import Report, bounded, continuation
-from wfmlib.theory.axes import HARD
+from wfmlib.theory.axes import HARD, Load, Loads
 from wfmlib.theory.franz_parisi.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -108,8 +108,8 @@ class Point(Shown):
 
 def solve(
     device: Device,
-    alpha: float,
-    distance: float,
+    alpha: Load,
+    distance: Distance,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
@@ -161,7 +161,7 @@ def solve(
     (0.196, 1.1947)
     """
     case = Surroundings(device, alpha, reference, constraint, constraints=HARD)
-    distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
+    distance = APART.check("distance", distance)
     state, report = case.reach(distance)
     return Point(
         device=device,
@@ -200,8 +200,8 @@ COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
 
 def curve(
     device: Device,
-    alpha: ArrayLike,
-    distance: ArrayLike,
+    alpha: Loads,
+    distance: Distances,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
@@ -277,8 +277,8 @@ def along(distance, case, progress=False):
 
 def local_entropy(
     device: Device,
-    alpha: ArrayLike,
-    distance: ArrayLike,
+    alpha: Loads,
+    distance: Distances,
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
@@ -334,7 +334,7 @@ def heights(distance, case):
     return found.local_entropy.values
 
 
-def geometric_bound(device: Device, distance: ArrayLike) -> Any:
+def geometric_bound(device: Device, distance: Distances) -> Any:
     """Return the entropy of all configurations at a distance  [eq-geometric-bound].
 
     It is what `local_entropy` is at load 0, and an upper bound at every load (up to the rounding
@@ -365,7 +365,7 @@ def geometric_bound(device: Device, distance: ArrayLike) -> Any:
 def checked_distances(distance):
     """Return distances as an array after checking them."""
     distances = _validate.reals("distance", distance)
-    good = (distances >= 0.0) & (distances <= 0.5)
+    good = (distances >= DISTANCE.low) & (distances <= DISTANCE.high)
     if not np.all(good):
         raise ValueError(
             f"distance must be finite and from 0 to 0.5 (half of the weights differ), got "

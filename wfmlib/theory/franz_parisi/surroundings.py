@@ -11,7 +11,7 @@ from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
-from wfmlib.theory.axes import CONSTRAINTS, checked, checked_load
+from wfmlib.theory.axes import CONSTRAINTS, LOAD, checked
 from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical import thresholds
@@ -52,7 +52,7 @@ class Surroundings:
     def __init__(self, device, alpha, reference, constraint, planted=False, constraints=(Margin,)):
         self.device, self.drawn_from, self.constraint = device, reference, constraint
         self.axes = weights, term, _ = checked(device, constraint, constraints)
-        self.alpha = checked_load(alpha)
+        self.alpha = LOAD.check("alpha", alpha)
         offered = (type(constraint),) if constraint.even else (Margin, CrossEntropy)
         _validate.member("reference", reference, offered)
         checked(device, reference, CONSTRAINTS)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.models.weights import Binary
+from wfmlib.models.weights import Binary, Ternary
 from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Narrower, Range
 from wfmlib.numerics.solvers import (
     NotConverged,
     NoZero,
@@ -31,8 +32,9 @@ from wfmlib.numerics.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.axes import HARD, LEAST_LOAD, checked, checked_load
+from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoad, ResolvedLoads, checked
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
+from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 from wfmlib.theory.sweeps import dataset
@@ -52,9 +54,24 @@ __all__ = [
     "zero_complexity_replicas",
 ]
 
-LEAST_OVERLAP = 1e-9
+OVERLAP = Range(1e-9, 1.0, high_open=True)
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
-MOST_REPLICAS = 1e5  # beyond, the complexity is lost in rounding; use infinitely many
+REPLICAS = Range(1.0, 1e5, also=(math.inf,))  # beyond, the complexity is lost in rounding
+
+SEVERAL = replace(REPLICAS, low_open=True)  # with one, V does not depend on the overlap
+
+Overlap: TypeAlias = Annotated[
+    float,
+    OVERLAP,
+    Narrower("for a committee of three", replace(OVERLAP, high=1.0 - 1e-6, high_open=False)),
+]
+Overlaps: TypeAlias = Annotated[ArrayLike, *Overlap.__metadata__]
+Replicas: TypeAlias = Annotated[
+    float,
+    REPLICAS,
+    Narrower("with ternary weights", replace(REPLICAS, high=Ternary.most_replicas)),
+    Narrower("for a parity machine of more than three units", Range(1.0, float(MOST_POWERS))),
+]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -124,10 +141,10 @@ class Point(Shown):
 
 def solve(
     device: Device,
-    alpha: float,
-    overlap: float,
+    alpha: ResolvedLoad,
+    overlap: Overlap,
     *,
-    replicas: float = math.inf,
+    replicas: Replicas = math.inf,
     constraint: Constraint = Margin(0.0),
 ) -> Point:
     """Solve for real replicas at one mutual overlap.
@@ -138,14 +155,14 @@ def solve(
         A committee of infinitely many units, or of three sign units; a parity machine of two to
         six.
     alpha : float
-        Load, patterns per weight; 0, or from 1e-7 upwards.
+        Load, patterns per weight: 0, or at least 1e-7.
     overlap : float
-        Mutual overlap q1 of the replicas, from 1e-9 and below 1 (for a committee of three up to
-        ``1 - 1e-6``), and above the lower end of `overlap_range`.
+        Mutual overlap q1 of the replicas, from 1e-9 to below 1 (from 1e-9 to ``1 - 1e-6`` for a
+        committee of three), and above the lower end of `overlap_range`.
     replicas : float
-        Number y of replicas, from 1 (typical solutions, whatever the overlap) to 1e5, not
-        necessarily an integer; or ``math.inf``. For a parity machine of more than three units up
-        to 50; with ternary weights up to 50, or ``math.inf``.
+        Number y of replicas, not necessarily an integer: from 1 to 1e5, or ``math.inf``; from 1 to
+        50, or ``math.inf`` with ternary weights; from 1 to 50 for a parity machine of more than
+        three units. With 1 they are typical solutions, whatever the overlap.
     constraint : Margin or Band
         What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, 0 for
         finitely many units; or a band from 0.01 to 10 times it.
@@ -186,7 +203,7 @@ def solve(
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
     """
-    axes, alpha = checked(device, constraint, HARD, finite=True), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint, HARD, finite=True), RESOLVED.check("alpha", alpha)
     overlap = _checked_overlap(overlap, axes)
     replicas = _checked_replicas(replicas, device, axes)
     return _point(device, alpha, overlap, replicas, axes)[0]
@@ -253,10 +270,10 @@ COLUMNS = (
 
 def curve(
     device: Device,
-    alpha: ArrayLike,
-    overlap: ArrayLike,
+    alpha: ResolvedLoads,
+    overlap: Overlaps,
     *,
-    replicas: float = math.inf,
+    replicas: Replicas = math.inf,
     constraint: Constraint = Margin(0.0),
     progress: bool = False,
 ) -> xr.Dataset:
@@ -267,7 +284,7 @@ def curve(
     device, alpha, replicas, constraint
         As `solve`.
     overlap : array_like
-        From 1e-9 and below 1, as `solve`, in any order.
+        As `solve`, in any order.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -284,7 +301,7 @@ def curve(
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes, alpha = checked(device, constraint, HARD, finite=True), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint, HARD, finite=True), RESOLVED.check("alpha", alpha)
     overlaps = _validate.reals("overlap", overlap)
     replicas = _checked_replicas(replicas, device, axes)
     order = np.argsort(-overlaps, axis=None)
@@ -316,10 +333,10 @@ def curve(
 
 def local_entropy(
     device: Device,
-    alpha: ArrayLike,
-    overlap: ArrayLike,
+    alpha: ResolvedLoads,
+    overlap: Overlaps,
     *,
-    replicas: float = math.inf,
+    replicas: Replicas = math.inf,
     constraint: Constraint = Margin(0.0),
 ) -> Any:
     """Return the logarithm of the fraction of configurations that are solutions.
@@ -331,6 +348,7 @@ def local_entropy(
     device, alpha, replicas, constraint
         As `solve`.
     overlap : float or array_like
+        As `solve`.
 
     Returns
     -------
@@ -355,10 +373,10 @@ def local_entropy(
 
 def energetic_term(
     device: Device,
-    alpha: ArrayLike,
-    overlap: ArrayLike,
+    alpha: ResolvedLoads,
+    overlap: Overlaps,
     *,
-    replicas: float = math.inf,
+    replicas: Replicas = math.inf,
     constraint: Constraint = Margin(0.0),
 ) -> Any:
     """Return ``alpha G_E`` at the saddle point, the other normalised curve  [eq-ld-normalised].
@@ -368,6 +386,7 @@ def energetic_term(
     device, alpha, replicas, constraint
         As `solve`.
     overlap : float or array_like
+        As `solve`.
 
     Returns
     -------
@@ -406,7 +425,7 @@ def _column(name, device, alpha, overlap, replicas, constraint):
 
 
 def overlap_range(
-    device: Device, alpha: float, *, constraint: Constraint = Margin(0.0)
+    device: Device, alpha: ResolvedLoad, *, constraint: Constraint = Margin(0.0)
 ) -> tuple[float, float]:
     """Return the mutual overlaps at which there is a saddle point, for any number of replicas.
 
@@ -431,7 +450,7 @@ def overlap_range(
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
     """
-    axes, alpha = checked(device, constraint, HARD, finite=True), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint, HARD, finite=True), RESOLVED.check("alpha", alpha)
     if axes[1].one_field:
         return typical.solve(device, alpha, constraint).q, 1.0
     if alpha == 0.0:
@@ -450,7 +469,7 @@ def overlap_range(
 
 
 def zero_complexity_replicas(
-    device: Device, alpha: float, overlap: ArrayLike, *, constraint: Constraint = Margin(0.0)
+    device: Device, alpha: ResolvedLoad, overlap: Overlaps, *, constraint: Constraint = Margin(0.0)
 ) -> float:
     """Return the number of replicas at which the number of groups is no longer exponential.
 
@@ -474,7 +493,7 @@ def zero_complexity_replicas(
     NotConverged
         As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
     """
-    axes, alpha = checked(device, constraint), checked_load(alpha, LEAST_LOAD)
+    axes, alpha = checked(device, constraint), RESOLVED.check("alpha", alpha)
     overlap = _checked_overlap(overlap, axes)
     places = [None]
 
@@ -485,7 +504,7 @@ def zero_complexity_replicas(
         return point.complexity
 
     start = 0.0 if complexity(0.0) > 0.0 else math.log(2.0)
-    most = min(MOST_REPLICAS, axes[0].most_replicas)
+    most = min(REPLICAS.high, axes[0].most_replicas)
     last = math.log(most)
     try:
         return math.exp(first_root(complexity, start, last, step=0.5, tolerance=1e-9)[0])
@@ -499,7 +518,10 @@ def zero_complexity_replicas(
 
 
 def dense_threshold(
-    device: Device, *, replicas: float | str = math.inf, constraint: Constraint = Margin(0.0)
+    device: Device,
+    *,
+    replicas: Annotated[float, SEVERAL] | str = math.inf,
+    constraint: Constraint = Margin(0.0),
 ) -> float:
     """Return the load at which the free entropy stops being monotonic in the overlap.
 
@@ -513,7 +535,8 @@ def dense_threshold(
     device : Perceptron or TreeCommittee
         With binary weights; a committee of infinitely many units.
     replicas : float or "zero complexity"
-        Their number, above 1; or, at each overlap, the number at which the complexity vanishes.
+        Their number, above 1, up to 1e5, or ``math.inf``; or, at each overlap, the number at
+        which the complexity vanishes.
     constraint : Margin
         As `solve`.
 
@@ -541,9 +564,7 @@ def dense_threshold(
     if isinstance(replicas, str):
         _validate.choice("replicas", replicas, ("zero complexity",))
         return first_flat_load(None, axes)
-    replicas = _checked_replicas(replicas, device, axes)
-    if replicas == 1.0:
-        raise ValueError("replicas must be above 1: with one, V does not depend on the overlap")
+    replicas = _checked_replicas(SEVERAL.check("replicas", replicas), device, axes)
     return first_flat_load(replicas, axes)
 
 
@@ -554,20 +575,16 @@ def dense_threshold(
 
 def _checked_overlap(overlap, axes):
     most = axes[1].most_overlap
-    return _validate.real("overlap", overlap, LEAST_OVERLAP, most, high_open=most == 1.0)
+    return replace(OVERLAP, high=most, high_open=most == 1.0).check("overlap", overlap)
 
 
 def _checked_replicas(replicas, device, axes):
-    if type(replicas) is np.ndarray and replicas.ndim == 0:
-        replicas = replicas.item()
-    infinite = isinstance(replicas, (float, np.floating)) and replicas == math.inf
-    if not infinite:
-        countable = min(MOST_REPLICAS, axes[0].most_replicas)
-        replicas = _validate.real("replicas, if not infinite,", replicas, 1.0, countable)
+    countable = min(REPLICAS.high, axes[0].most_replicas)
+    replicas = replace(REPLICAS, high=countable).check("replicas", replicas)
     most = axes[1].most_replicas
     if replicas > most:
         raise ValueError(
             f"replicas must be from 1 to {most} for {device!r} (more, and infinitely many, with "
             f"fewer units), got {replicas:g}"
         )
-    return math.inf if infinite else replicas
+    return replicas

@@ -39,11 +39,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics import gaussian
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import accepted, first_root
 from wfmlib.theory.machines import committee_of_three, three_units_capacity
 
 LOGITS = (-25.0, 7.5)  # of q: where it is looked for
+SYMMETRIC = Range(0.0, 3.9)  # loads at which three units are solved
 ORDER = 8  # nodes in a panel: relative errors below 1e-6
 
 
@@ -105,7 +107,7 @@ class Typical:
         Relative errors of q, of the entropy and of the replicon are below 1e-5 up to q = 0.9,
         which is where replica symmetry has long been lost.
         """
-        alpha = _validate.real("alpha", alpha, 0.0, 3.9)
+        alpha = SYMMETRIC.check("alpha", alpha)
         if alpha < 1e-9:
             report = accepted(0.0, 0.0, 0, "no patterns")
             return SymmetricState(alpha, 0.0, 1.0, 0.0, 0.0, 0.0), report

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -22,6 +22,7 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import APART, Distance, Range
 from wfmlib.numerics.solvers import Report, bounded, first_root, fixed_point
 from wfmlib.theory.axes import checked
 from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
@@ -39,9 +40,10 @@ __all__ = [
     "surroundings",
 ]
 
-LOADS = (0.1, 1.2)  # beyond, the teacher alone is soon left
-LEAST_LOAD = 0.55  # of which the largest margin is looked for
-MOST = 1.0  # margin
+LOAD = Range(0.1, 1.2)  # beyond, the teacher alone is soon left
+MARGINS_AT = Range(0.55, 1.2)  # loads of which the largest margin is looked for
+MARGIN = Range(0.0, 1.0)
+OVERLAP = Range(0.0, 0.999, low_open=True)
 STRIDE = 0.05  # in the margin, from one student to the next
 TOLERANCE = 1e-12
 START = (0.0, 0.5, 0.3)  # of `taught_surroundings.Turn`, far from the reference
@@ -90,7 +92,9 @@ class Student(Shown):
     report: Report = field(compare=False)
 
 
-def solve(device: Perceptron, alpha: float, constraint: Margin = Margin(0.0)) -> Student:
+def solve(
+    device: Perceptron, alpha: Annotated[float, LOAD], constraint: Margin = Margin(0.0)
+) -> Student:
     """Solve for the typical students of a margin  [eq-taught-entropy].
 
     Parameters
@@ -121,7 +125,7 @@ def solve(device: Perceptron, alpha: float, constraint: Margin = Margin(0.0)) ->
     (0.6472, 0.5994, 0.0176)
     """
     margin = _checked(device, constraint).kappa
-    alpha = _validate.real("alpha", alpha, *LOADS)
+    alpha = LOAD.check("alpha", alpha)
     student: Any = None
     for one in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
         student = _student(alpha, one, student)
@@ -132,7 +136,7 @@ def _checked(device, constraint=Margin(0.0)):
     """Return the constraint after checking device and margin."""
     _validate.member("device", device, (Perceptron,))
     checked(device, constraint, weights=(Binary,))
-    _validate.real("constraint.kappa", constraint.kappa, 0.0, MOST)
+    MARGIN.check("constraint.kappa", constraint.kappa)
     return constraint
 
 
@@ -177,7 +181,7 @@ def _forces(margin, q, teacher):
     return agrees @ force**2, from_teacher, agrees @ gaussian.log_H(needed)
 
 
-def max_margin(device: Perceptron, alpha: float) -> float:
+def max_margin(device: Perceptron, alpha: Annotated[float, MARGINS_AT]) -> float:
     """Return the largest margin that students reach: there their entropy vanishes.
 
     Parameters
@@ -203,7 +207,7 @@ def max_margin(device: Perceptron, alpha: float) -> float:
     0.1174
     """
     _checked(device)
-    return _best(_validate.real("alpha", alpha, LEAST_LOAD, LOADS[1])).constraint.kappa
+    return _best(MARGINS_AT.check("alpha", alpha)).constraint.kappa
 
 
 @lru_cache(maxsize=64)
@@ -215,7 +219,7 @@ def _best(alpha):
         known.append(_student(alpha, margin, known[-1]))
         return known[-1].entropy
 
-    margin, _ = first_root(entropy, 0.0, MOST, step=STRIDE, tolerance=1e-13)
+    margin, _ = first_root(entropy, 0.0, MARGIN.high, step=STRIDE, tolerance=1e-13)
     return _student(alpha, margin, known[-1])
 
 
@@ -264,8 +268,8 @@ class Surroundings(Shown):
 
 def surroundings(
     device: Perceptron,
-    alpha: float,
-    distance: float,
+    alpha: Annotated[float, LOAD],
+    distance: Distance,
     *,
     reference: Margin,
     constraint: Margin = Margin(0.0),
@@ -309,9 +313,9 @@ def surroundings(
     (0.0785, 0.5916)
     """
     _checked(device, constraint)
-    distance = _validate.real("distance", distance, 0.0, 0.5, low_open=True)
+    distance = APART.check("distance", distance)
     _validate.member("reference", reference, (Margin,))
-    _validate.real("reference.kappa", reference.kappa, 0.0, MOST)
+    MARGIN.check("reference.kappa", reference.kappa)
     student = solve(device, alpha, reference)
     if student.entropy < -1e-9:
         raise ValueError(
@@ -431,7 +435,9 @@ class Replicas(Shown):
     report: Report = field(compare=False)
 
 
-def replicas(device: Perceptron, alpha: float, overlap: float) -> Replicas:
+def replicas(
+    device: Perceptron, alpha: Annotated[float, LOAD], overlap: Annotated[float, OVERLAP]
+) -> Replicas:
     """Solve for infinitely many students at a mutual overlap  [eq-taught-replicas].
 
     Parameters
@@ -441,7 +447,7 @@ def replicas(device: Perceptron, alpha: float, overlap: float) -> Replicas:
     alpha : float
         From 0.1 to 1.2.
     overlap : float
-        From the typical one up to 0.999.
+        Above 0, up to 0.999, and not below the typical one.
 
     Returns
     -------
@@ -462,8 +468,8 @@ def replicas(device: Perceptron, alpha: float, overlap: float) -> Replicas:
     (0.0575, -0.1488, 0.5875)
     """
     _checked(device)
-    alpha = _validate.real("alpha", alpha, *LOADS)
-    overlap = _validate.real("overlap", overlap, 0.0, 0.999, low_open=True)
+    alpha = LOAD.check("alpha", alpha)
+    overlap = OVERLAP.check("overlap", overlap)
     start = [0.0, 0.0]
     for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
         at, start, report = taught_replicas.solve(one, alpha, start)

@@ -15,7 +15,7 @@ curvature: they lie within a standard normal's reach of their mode.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba import njit
@@ -24,9 +24,11 @@ from numpy.typing import ArrayLike
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics.ranges import Narrower
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import RESOLVED, Load, checked
+from wfmlib.theory.large_deviation.free_entropy import Overlap, Replicas
 from wfmlib.theory.stabilities import dense_stabilities
 from wfmlib.theory.stabilities.dense_stabilities import at_many, ratios, supported
 from wfmlib.theory.typical.entropy import solved
@@ -36,12 +38,12 @@ __all__ = ["cumulative", "density"]
 
 def density(
     device: Device,
-    alpha: float,
+    alpha: Annotated[Load, Narrower("with an overlap", RESOLVED)],
     stability: ArrayLike,
     *,
     constraint: Constraint = Margin(0.0),
-    overlap: float | None = None,
-    replicas: float | None = None,
+    overlap: Overlap | None = None,
+    replicas: Replicas | None = None,
 ) -> Any:
     """Return the density of the patterns' stabilities in typical solutions, or in dense regions.
 
@@ -50,17 +52,17 @@ def density(
     device : Perceptron or TreeCommittee
         A committee of infinitely many units.
     alpha : float
-        Load, patterns per weight; not negative.
+        Load, patterns per weight; not negative, and 0, or at least 1e-7 with an overlap.
     stability : float or array_like
         Where, in the unit of each paper: a random pattern's stability has the standard deviation
         ``device.activation.scale``.
     constraint : Margin
         From -2 to 1e4 times the activation's `scale`.
     overlap : float, optional
-        Mutual overlap of real replicas, one of which is meant  [eq-dense-stability]; typical
-        solutions if it is not given.
+        Mutual overlap of real replicas, one of which is meant  [eq-dense-stability], in the range
+        of `large_deviation.solve`; typical solutions if it is not given.
     replicas : float, optional
-        Their number, as `large_deviation.solve`; infinite if it is not given.
+        Their number, in the range of `large_deviation.solve`; infinite if it is not given.
 
     Returns
     -------
@@ -112,12 +114,12 @@ def density(
 
 def cumulative(
     device: Device,
-    alpha: float,
+    alpha: Annotated[Load, Narrower("with an overlap", RESOLVED)],
     stability: ArrayLike,
     *,
     constraint: Constraint = Margin(0.0),
-    overlap: float | None = None,
-    replicas: float | None = None,
+    overlap: Overlap | None = None,
+    replicas: Replicas | None = None,
 ) -> Any:
     """Return the share of the patterns whose stability is at most that.
 
@@ -126,16 +128,16 @@ def cumulative(
     device : Perceptron or TreeCommittee
         A committee of infinitely many units.
     alpha : float
-        Load, patterns per weight; not negative.
+        Load, patterns per weight; not negative, and 0, or at least 1e-7 with an overlap.
     stability : float or array_like
         Where, in the unit of each paper, as in `density`.
     constraint : Margin
         From -2 to 1e4 times the activation's `scale`.
     overlap : float, optional
-        Mutual overlap of real replicas, one of which is meant  [eq-dense-stability]; typical
-        solutions if it is not given.
+        Mutual overlap of real replicas, one of which is meant  [eq-dense-stability], in the range
+        of `large_deviation.solve`; typical solutions if it is not given.
     replicas : float, optional
-        Their number, as `large_deviation.solve`; infinite if it is not given.
+        Their number, in the range of `large_deviation.solve`; infinite if it is not given.
 
     Returns
     -------

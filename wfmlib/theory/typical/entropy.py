@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.protocols import Constraint, Device
+from wfmlib.numerics.ranges import Narrower
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
-from wfmlib.theory.axes import CONSTRAINTS, HARD, broadcast, checked, checked_load
+from wfmlib.theory.axes import CONSTRAINTS, HARD, LOAD, Load, Loads, broadcast, checked
+from wfmlib.theory.machines.finite_committee import SYMMETRIC
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
 from wfmlib.theory.sweeps import dataset
@@ -144,7 +145,9 @@ class GibbsPoint(Shown):
 
 
 def solve(
-    device: Device, alpha: float, constraint: Constraint = Margin(0.0)
+    device: Device,
+    alpha: Annotated[Load, Narrower("with three units", SYMMETRIC)],
+    constraint: Constraint = Margin(0.0),
 ) -> SaddlePoint | GibbsPoint:
     """Solve the replica-symmetric saddle-point equations at one load.
 
@@ -153,7 +156,7 @@ def solve(
     device : Perceptron or TreeCommittee
         Of a committee's units infinitely many, or three sign units with spherical weights.
     alpha : float
-        Load, patterns per weight; not negative, and up to 3.9 with three units.
+        Load, patterns per weight; not negative, and from 0 to 3.9 with three units.
     constraint : Margin, Band or CrossEntropy
         A margin from -2 to 1e4 times the activation's `scale`, a band from 0.01 to 10 times it, or
         a loss and its temperature; ``Margin(0.0)`` with three units.
@@ -203,7 +206,7 @@ def solve(
 def solved(device, alpha, constraint):
     """Return the point of `solve`, and the equations' state of which it is made."""
     axes = checked(device, constraint, CONSTRAINTS, finite=True)
-    alpha = checked_load(alpha)
+    alpha = LOAD.check("alpha", alpha)
     at, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
         return thermal_point(device, alpha, at, axes, report), at
@@ -292,7 +295,7 @@ def _no_saddle_point(device, alpha, axes, failure):
 
 def curve(
     device: Device,
-    alpha: ArrayLike,
+    alpha: Loads,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
     *,
     progress: bool = False,
@@ -304,8 +307,9 @@ def curve(
     device : Perceptron or TreeCommittee
         As `solve`.
     alpha : float or array_like
+        Loads, not negative.
     constraint : Margin or array_like of Margin
-        Loads and margins, broadcast against each other.
+        Margins, broadcast against the loads.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -331,7 +335,7 @@ def curve(
 
     def solved(i, _):  # no saddle point needs its neighbour as a start
         load, constraint = points[i]
-        load, axes = checked_load(load), checked(device, constraint, HARD, finite=True)
+        load, axes = LOAD.check("alpha", load), checked(device, constraint, HARD, finite=True)
         found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
         values[i] = [found[name] for name in names]
         return values[i]

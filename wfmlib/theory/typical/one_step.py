@@ -22,7 +22,7 @@ import numpy as np
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import checked, checked_load
+from wfmlib.theory.axes import LOAD, Load, checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
@@ -90,7 +90,7 @@ class OneStep(Shown):
         return "frozen" if self.frozen else kind
 
 
-def solve_1rsb(device: Device, alpha: float, constraint: Constraint = Margin(0.0)) -> OneStep:
+def solve_1rsb(device: Device, alpha: Load, constraint: Constraint = Margin(0.0)) -> OneStep:
     """Solve the saddle-point equations with one step of replica symmetry breaking at one load.
 
     Parameters
@@ -140,7 +140,7 @@ def solve_1rsb(device: Device, alpha: float, constraint: Constraint = Margin(0.0
     (0.7075, 0.8629, 0.3207)
     """
     axes = checked(device, constraint)
-    alpha = checked_load(alpha)
+    alpha = LOAD.check("alpha", alpha)
     try:
         point = _point(device, alpha, axes)
     except NotConverged as failure:

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import scipy
-from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
-from wfmlib.theory.axes import HARD, LEAST_LOAD, checked, checked_load, each, each_constraint
+from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoads, checked, each, each_constraint
 from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.typical import one_step
 
@@ -146,7 +145,7 @@ def instability(
     return each_constraint(one, constraint)
 
 
-def max_margin(device: Device, alpha: ArrayLike) -> Any:
+def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
 
     Parameters
@@ -154,7 +153,7 @@ def max_margin(device: Device, alpha: ArrayLike) -> Any:
     device : Perceptron or TreeCommittee
         Of a committee's units infinitely many.
     alpha : float or array_like
-        Load, patterns per weight: 0, or 1e-7 and above.
+        Load, patterns per weight: 0, or at least 1e-7.
 
     Returns
     -------
@@ -176,7 +175,7 @@ def max_margin(device: Device, alpha: ArrayLike) -> Any:
     weights, activation, _ = checked(device, Margin(0.0))
 
     def one(alpha):
-        alpha = checked_load(alpha, LEAST_LOAD)
+        alpha = RESOLVED.check("alpha", alpha)
         if not weights.discrete:
             return _last_margin(alpha, weights, activation)
         if alpha == 0.0:
@@ -193,7 +192,7 @@ def max_margin(device: Device, alpha: ArrayLike) -> Any:
     return each(one, "alpha", alpha)
 
 
-def last_margin(device: Device, alpha: ArrayLike) -> Any:
+def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """Return the margin at which the saddle point disappears, q reaching 1.
 
     For binary weights it lies beyond `max_margin`, at negative entropy, and is where P3's dashed
@@ -204,7 +203,7 @@ def last_margin(device: Device, alpha: ArrayLike) -> Any:
     device : Perceptron or TreeCommittee
         Of a committee's units infinitely many.
     alpha : float or array_like
-        Load, patterns per weight: 0, or 1e-7 and above.
+        Load, patterns per weight: 0, or at least 1e-7.
 
     Returns
     -------
@@ -219,7 +218,7 @@ def last_margin(device: Device, alpha: ArrayLike) -> Any:
     weights, activation, _ = checked(device, Margin(0.0))
 
     def one(alpha):
-        return _last_margin(checked_load(alpha, LEAST_LOAD), weights, activation)
+        return _last_margin(RESOLVED.check("alpha", alpha), weights, activation)
 
     return each(one, "alpha", alpha)
 
