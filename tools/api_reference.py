@@ -162,7 +162,7 @@ def _ranges(obj) -> dict[str, str]:
     """Return the range of each argument that declares one, in symbols."""
     try:
         return {name: whole.interval for name, (whole, _) in ranges.declared(obj).items()}
-    except TypeError:
+    except (TypeError, NameError):  # no signature; or types that only a type checker imports
         return {}
 
 

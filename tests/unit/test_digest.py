@@ -78,8 +78,8 @@ def noticed(before, sources, names):
         ("learning/descent/schedules.py", "beta_growth=2e-4", "beta_growth=4e-4", WITH_FOCUSING),
         ("learning/messages/protocols.py", "np.geomspace(first", "np.linspace(first", FOCUSING),
         # default arguments
-        ("learning/messages/focusing_bp.py", "float = 0.5", "float = 0.4", FOCUSING),
-        ("learning/descent/entropic_least_action.py", "int = 20,", "int = 10,", TRAINED),
+        ("learning/messages/focusing_bp.py", "Damping = 0.5", "Damping = 0.4", FOCUSING),
+        ("learning/descent/entropic_least_action.py", "= 20,", "= 10,", TRAINED),
         # recipes, and how samples are seeded
         ("book/experiments/bp_entropy.py", "point[\"alpha\"] * N)", "0.9 * point[\"alpha\"] * N)",
          {"bp-entropy"}),

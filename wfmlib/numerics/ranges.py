@@ -58,7 +58,7 @@ class Range:
         if self.also and isinstance(value, Real) and not isinstance(value, bool):
             if any(value == one or (value != value and one != one) for one in self.also):
                 return float(value)
-            name = f"{name}, if not {' or '.join(f'{one:g}' for one in self.also)},"
+            name = f"{name}, if not {' or '.join(map(_number, self.also))},"
         if self.whole:
             most = None if self.high == math.inf else int(self.high)
             return _validate.integer(name, value, int(self.low), most)
