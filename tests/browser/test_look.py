@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.conftest import unwritten
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_a_figure_is_enlarged_by_tap_and_by_key(phone, server):
     link.tap()
     large = dialog.locator("img")
     large.wait_for(state="visible")
-    phone.wait_for_function("document.querySelector('#wfm-large img').naturalWidth > 0")
+    until(phone, "document.querySelector('#wfm-large img').naturalWidth > 0")
     assert large.get_attribute("src").endswith("-dark.svg")
     assert large.get_attribute("alt") == link.locator("img").get_attribute("alt")
     assert large.bounding_box()["width"] > 1.5 * before
@@ -51,18 +52,16 @@ def test_a_formula_in_a_line_that_is_wider_than_a_phone_scrolls(phone, server):
     wide = phone.locator(".wfm-wide").first
     wide.wait_for(state="attached")
     seen = "one => [one.scrollWidth > one.clientWidth, one.matches('.wfm-more-right')]"
-    phone.wait_for_function("document.querySelector('.wfm-wide.wfm-more-right')")
+    until(phone, "document.querySelector('.wfm-wide.wfm-more-right')")
     assert wide.evaluate(seen) == [True, True]
     wide.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
-    phone.wait_for_function(
-        "document.querySelector('.wfm-wide.wfm-more-left:not(.wfm-more-right)')"
-    )
+    until(phone, "document.querySelector('.wfm-wide.wfm-more-left:not(.wfm-more-right)')")
     assert phone.locator(".wfm-wide").count() < 0.1 * phone.locator("article span.math").count()
     caption = phone.locator(".wfm-side").first
     told = caption.evaluate("one => getComputedStyle(one, '::after').content")
     assert told == '" (top)"'
     phone.set_viewport_size({"width": 1280, "height": 900})
-    phone.wait_for_function("!document.querySelector('.wfm-wide')")
+    until(phone, "!document.querySelector('.wfm-wide')")
     assert caption.evaluate("one => getComputedStyle(one, '::after').content") == "none"
 
 
@@ -120,7 +119,7 @@ def test_paper_is_white_whatever_the_theme(browser, server):
     theme = "document.documentElement.dataset.theme"
     assert page.evaluate(theme) == "dark"
     page.emulate_media(media="print", color_scheme="dark")
-    page.wait_for_function(f"{theme} === 'light'")
+    until(page, f"{theme} === 'light'")
     look = """() => ['body', 'article p', 'article h1', 'article pre', 'article .wfm-slider text']
         .map(one => document.querySelector(one)).map(one => {
             const style = getComputedStyle(one);
@@ -141,7 +140,7 @@ def test_paper_is_white_whatever_the_theme(browser, server):
     assert not any(page.locator("details.hide").evaluate_all(folded))
     page.emulate_media(media="screen", color_scheme="dark")
     assert all(page.locator("details.hide").evaluate_all(folded))
-    page.wait_for_function(f"{theme} === 'dark'")
+    until(page, f"{theme} === 'dark'")
     context.close()
 
 

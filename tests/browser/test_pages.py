@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.conftest import transferred, unwritten
 from tests.thinned import thin
+from tests.waiting import until
 from tools import numbering
 
 # Corrections and recipes have a figure where one is needed.
@@ -159,7 +160,7 @@ def visit(request, browser, html):
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda one: page.errors.append(one.text) if one.type != "log" else None)
     page.goto((html / "book" / f"{request.param}.html").as_uri(), wait_until="load")
-    page.wait_for_function("!window.MathJax || !!window.MathJax.startup?.promise")
+    until(page, "!window.MathJax || !!window.MathJax.startup?.promise")
     page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
     yield page
     context.close()

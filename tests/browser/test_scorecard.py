@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.waiting import until
 from wfmlib.book import claims
 
 SHOWN = ".wfm-scorecard tbody tr:not([hidden])"
@@ -54,7 +55,7 @@ def test_filters_work_together_by_the_keyboard(page):
     page.go_back()
     assert visible(page) == names(chapter=6)
     page.get_by_role("button", name="Show all").click()
-    page.wait_for_function("!location.hash")
+    until(page, "!location.hash")
     assert visible(page) == names()
 
 

@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.thinned import thin
+from tests.waiting import until
 
 TERM = "article a:has(> .std-term)"
 FORMULA = 'article a.reference[href*="#equation-eq-fp-energetic"]'
@@ -17,7 +18,7 @@ def page(browser, html):
     """Open chapter 6 as a file, where nothing can be fetched, with its formulas written."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(f"{html.as_uri()}/book/06_margins.html")
-    page.wait_for_function("window.MathJax?.startup?.promise")
+    until(page, "window.MathJax?.startup?.promise")
     page.evaluate("MathJax.startup.promise")
     page.keyboard.press("Tab")  # from here on focus is that of a keyboard
     yield page
@@ -29,7 +30,7 @@ def focus(page, selector: str):
     link, tip = page.locator(selector).first, page.locator("#wfm-tip")
     link.evaluate("one => one.scrollIntoView({block: 'center'})")
     link.focus()
-    page.wait_for_function("document.querySelector('#wfm-tip').style.visibility === 'visible'")
+    until(page, "document.querySelector('#wfm-tip').style.visibility === 'visible'")
     return link, tip
 
 

@@ -204,6 +204,22 @@ def test_tanh_against_the_trapezoidal_rule_in_the_plane():
         assert found == pytest.approx(delta, rel=1e-13)
 
 
+def test_a_steep_rise_on_one_side_against_the_trapezoidal_rule_in_the_plane():
+    """Near -1 the second field has its rise where the first has none."""
+
+    def g(x):
+        return np.tanh(30.0 * (x - 0.7))  # analytic in a strip of half-width pi / 60
+
+    x, y = np.meshgrid(np.arange(-10.0, 10.0, 0.01), np.arange(-9.0, 9.0, 0.1))
+    weight = 1e-3 * np.exp(-0.5 * (x**2 + y**2)) / (2.0 * math.pi)
+    activation = Activation(g)
+    mean = np.sum(weight * g(x))
+    for q in (-0.9999, -0.999):
+        second = np.sum(weight * g(x) * g(q * x + math.sqrt(1.0 - q**2) * y))
+        found = activation.effective_overlap(q).c * activation.scale**2
+        assert found == pytest.approx(second - mean**2, rel=1e-10)
+
+
 @pytest.mark.parametrize("g", [np.tanh, relu, np.sign], ids=["tanh", "relu", "sign"])
 @pytest.mark.parametrize("q", [-0.8, 0.4, 0.95])
 def test_series_and_conditioning_agree(g, q):

@@ -398,6 +398,20 @@ def test_spherical_sweep(case, expanded, in_place, keep, gaussian):
     np.testing.assert_allclose(norm, 1.0, rtol=1e-12)
 
 
+@EACH_CASE
+def test_the_norm_field_s_part_of_the_residual_is_relative(case):
+    """To 1 + its size, as entries of the field may be large where the coupling is."""
+    _, K, *_ = CASES[case]
+    _, xi, U, _ = draw(case)
+    engine = SphericalMessages(device(case), xi, False, False, np.random.default_rng(1))
+    before = np.full((K, 1), -40.0)
+    engine.load({"U": U, "V": engine.V, "chi": before})
+    engine.chi = before.copy()
+    engine.zeta = np.full_like(engine.zeta, 50.0)
+    residual = engine._refresh()
+    assert residual == pytest.approx(np.max(np.abs(engine.chi - before)) / 41.0, rel=1e-12)
+
+
 def arguments(case, outside, coupling):
     """Return x, reach and the output node's plus and minus of all units, on the sphere.
 

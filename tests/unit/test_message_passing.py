@@ -289,6 +289,25 @@ def test_the_end_depends_neither_on_the_start_nor_on_damping(device):
 
 
 @BOTH
+def test_a_random_start_has_half_of_each_sign(device):
+    """Means of +-1/2, drawn from the generator, and no pulls."""
+    packed = PackedPatterns.random(300, 601, rng=1)
+    means = 0.5 * np.random.default_rng(5).choice([-1.0, 1.0], size=601)
+    drawn = approximate_message_passing(device, packed, rng=5, max_sweeps=3)
+    given = {"means": means, "pulls": np.zeros(300)}
+    told = approximate_message_passing(device, packed, messages=given, max_sweeps=3)
+    np.testing.assert_array_equal(drawn.means, told.means)
+
+
+@pytest.mark.parametrize("square", [1.0, 1.05, 4.0])
+def test_means_that_no_weights_have_are_refused(square):
+    packed = PackedPatterns.random(300, 601, rng=1)
+    given = {"means": np.full(601, math.sqrt(square)), "pulls": np.zeros(300)}
+    with pytest.raises(ValueError, match="must have a mean square below 1, got"):
+        approximate_message_passing(Perceptron(), packed, messages=given)
+
+
+@BOTH
 def test_stopped_and_continued(device):
     packed = PackedPatterns.random(300, 601, rng=1)
     whole = approximate_message_passing(device, packed, damping=0.2)

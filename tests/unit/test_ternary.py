@@ -190,32 +190,35 @@ def test_a_finer_rule_changes_no_group(case):
         np.testing.assert_allclose(found, known, rtol=1e-8, atol=1e-11)
 
 
-def test_a_group_of_two_is_a_pair_of_weights_in_one_field():
+@pytest.mark.parametrize(
+    ("zeros", "q0_hat", "split"),
+    [(1 / 3, 0.8, 0.6), (0.95, 3.0, 20.0)],  # the second so strong that zeros cost exp(400)
+)
+def test_a_group_of_two_is_a_pair_of_weights_in_one_field(zeros, q0_hat, split):
     """Z^2, averaged over what two replicas share, as a sum over their nine states."""
-    q0_hat, split = 0.8, 0.6
-    a = Ternary(1 / 3).size
+    a = Ternary(zeros).size
     s = np.array([-a, 0.0, a])
     pair = s[:, None] + s[None, :]
 
     def states(log_z):
-        chance = np.array([1.0, math.exp(log_z), 1.0])
+        chance = np.array([0.0, log_z, 0.0])
         field = math.sqrt(q0_hat) * X[:, None, None] * pair
-        weight = np.outer(chance, chance) * np.exp(0.5 * split * pair**2 + field)
-        total = weight.sum(axis=(1, 2))
-        return total, weight / total[:, None, None]
+        exponent = chance[:, None] + chance + 0.5 * split * pair**2 + field
+        total = special.logsumexp(exponent, axis=(1, 2))
+        return total, np.exp(exponent - total[:, None, None])
 
     def lack(log_z):
-        return DENSITY @ states(log_z)[1][:, 1, :].sum(axis=1) - 1 / 3
+        return DENSITY @ states(log_z)[1][:, 1, :].sum(axis=1) - zeros
 
-    log_z = optimize.brentq(lack, -10.0, 10.0, xtol=1e-14)
+    log_z = optimize.brentq(lack, -10.0, 2000.0, xtol=1e-13)
     total, share = states(log_z)
     mean = np.einsum("xij,i->x", share, s)
     both = np.einsum("xij,i,j->x", share, s, s)
-    found = Ternary(1 / 3).group(q0_hat, split, 2.0)
+    found = Ternary(zeros).group(q0_hat, split, 2.0)
     assert found.common == pytest.approx(DENSITY @ mean**2, rel=1e-9)
     assert found.common + found.spread == pytest.approx(DENSITY @ both, rel=1e-9)
     assert found.complement == pytest.approx(1.0 - DENSITY @ both, rel=1e-9)
-    term = 0.5 * (DENSITY @ np.log(total)) - log_z / 3
+    term = 0.5 * (DENSITY @ total) - zeros * log_z
     assert found.term == pytest.approx(term, rel=1e-9)
 
 

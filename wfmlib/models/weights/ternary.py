@@ -70,7 +70,7 @@ class Ternary(Discrete):
     1.1723
     """
 
-    zeros: Annotated[float, Range(*ZEROS)] = 1.0 / 3.0
+    zeros: Annotated[float, Range(ZEROS[0], ZEROS[1])] = 1.0 / 3.0
 
     #: if not infinitely many; beyond, averages over sharp groups are not accurate enough
     most_replicas = 50.0
