@@ -33,7 +33,7 @@ MINUTES := 10
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
-	slides pdf epub site release bench references lock clean
+	slides pdf epub site release bench speed references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -147,7 +147,11 @@ release: $(READY) $(RELEASE_READY)  ## build wheel and sources into dist, check 
 	cd _build/release && empty/bin/wfm --version
 
 bench: $(READY)  ## measure speed, side by side with SciPy
-	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only
+	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' \
+		-o python_functions='test_* bench_*' --benchmark-only
+
+speed: $(READY)  ## measure what the page "What things cost" shows, and write its tables
+	$(BIN)/python -m tools.speed
 
 references: $(READY)  ## execute the chapters and store the outputs of their checked cells
 	$(BIN)/python tools/notebooks.py prepare --without-references

@@ -5,10 +5,12 @@ A saddle point at fixed overlap asks for ten to fifteen evaluations.
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from wfmlib.models import TreeCommittee
-from wfmlib.theory import typical
+from wfmlib.models import ParityMachine, TreeCommittee
+from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.machines.finite_machines import Parity, SignCommittee
 
 
@@ -56,3 +58,24 @@ def bench_parity(benchmark, units, replicas):
 def bench_symmetric_state(benchmark):
     state = benchmark.pedantic(typical.solve, args=(TreeCommittee(3), 1.5), rounds=3)
     assert state.replicon < 1.0
+
+
+@pytest.mark.parametrize(
+    ("device", "alpha", "overlap", "replicas"),
+    [
+        (TreeCommittee(3), 1.0, 0.9, math.inf),
+        (TreeCommittee(3), 1.0, 0.9, 10.0),
+        (ParityMachine(3), 1.0, 0.9, 2.5),
+        (ParityMachine(3), 1.0, 0.9, 10.5),
+    ],
+    ids=["committee-inf", "committee-10", "parity-2.5", "parity-10.5"],
+)
+def bench_point(benchmark, device, alpha, overlap, replicas):
+    point = benchmark.pedantic(
+        large_deviation.solve,
+        args=(device, alpha, overlap),
+        kwargs={"replicas": replicas},
+        rounds=2,
+        warmup_rounds=1,
+    )
+    assert point.report.converged

@@ -36,9 +36,9 @@ def bench_point_from_nothing(benchmark):
 
 def bench_point_by_the_literal_formula(benchmark):
     point = franz_parisi.solve(Perceptron(), 0.5, 0.1, reference=Margin(0.1))
-    start = [round(point.p, 2), round(point.t0, 2)]
     q, q_hat = naive.reference(0.5, 0.1, naive.perceptron, False)
     problem = naive.Problem(0.1, 0.5, 0.1, 0.0, naive.perceptron, False, q, q_hat)
+    start = naive.guess(round(point.p, 2), round(point.t0, 2), problem)
     order, _ = benchmark.pedantic(naive.stationary, args=(start, problem), rounds=1)
     assert naive.value(order, problem) == pytest.approx(point.local_entropy, abs=1e-10)
 

@@ -6,12 +6,13 @@ Beside it what one would write at first: the free entropy on a plain grid, minim
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import optimize, special
 
-from wfmlib.models import Binary, Perceptron, ReLU, TreeCommittee
+from wfmlib.models import Binary, Margin, Perceptron, ReLU, TreeCommittee
 from wfmlib.theory import large_deviation
 
 CASES = {
@@ -60,8 +61,9 @@ def bench_point_by_the_literal_formula(benchmark):
     assert found == pytest.approx(point.entropy, abs=1e-9)
 
 
-def bench_dense_threshold(benchmark):
-    load = benchmark.pedantic(
-        large_deviation.dense_threshold, args=(Perceptron(),), rounds=2, warmup_rounds=1
-    )
-    assert 0.75 < load < 0.76
+@pytest.mark.parametrize("replicas", [math.inf, "zero complexity"])
+def bench_dense_threshold(benchmark, replicas):
+    question = partial(large_deviation.dense_threshold, Perceptron(), replicas=replicas)
+    question(constraint=Margin(0.01))  # compiles; an answer is remembered, so of another question
+    load = benchmark.pedantic(question, rounds=1)
+    assert 0.75 < load < 0.78

@@ -226,6 +226,16 @@ def test_kernels_stop_at_a_solution():
         assert accepted <= proposed < 10**6
 
 
+def test_proposals_up_to_a_solution_are_counted():
+    """One number is drawn for each; the last one is accepted."""
+    xi, sigma = patterns.random(5, 101, rng=1)
+    state, rng = start(Model(Perceptron(), xi, sigma, "errors", 1.0)), np.random.default_rng(1)
+    proposed, _ = metropolis(state, rng, 10**6, 5.0, pulls(0.0, 1), True)
+    same = np.random.default_rng(1)
+    same.random(proposed)
+    assert rng.bit_generator.state == same.bit_generator.state
+
+
 # ------------------------------------------------------------------------------------------------
 # The public functions
 # ------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ DEFAULTS = [
         MESSAGES
         | QUIET
         | {"replicas": 10, "protocol": "papers", "damping": 0.5, "tolerance": 1e-4}
-        | {"max_sweeps": 200, "stop_at_solution": False, "messages": None},
+        | {"form": None, "max_sweeps": None, "stop_at_solution": None, "messages": None},
     ),
     (
         learning.least_action,

@@ -221,6 +221,23 @@ def test_instances_are_solved(device, N, P, options):
         np.testing.assert_allclose(np.mean(found.weights**2, axis=-1), 1.0, rtol=1e-12)
 
 
+def test_the_protocol_made_to_solve_brings_its_other_settings():
+    xi, sigma = patterns.random(120, 201, rng=1)
+    found = focusing_bp(Perceptron(), xi, sigma, protocol="solve", rng=1)
+    told = {"form": "expanded", "max_sweeps": 5, "stop_at_solution": True}
+    same = focusing_bp(Perceptron(), xi, sigma, protocol=pseudo_reinforcement(), rng=1, **told)
+    assert found.errors == 0
+    assert len(found.history["errors"]) < 30
+    np.testing.assert_array_equal(found.messages["u"], same.messages["u"])
+    other = {"form": "exact", "max_sweeps": 7, "stop_at_solution": False}
+    given = focusing_bp(Perceptron(), xi, sigma, protocol="solve", rng=1, **other)
+    assert len(given.history["errors"]) == 30
+    assert given.history["sweeps"].max() == 7
+    papers = focusing_bp(Perceptron(), xi, sigma, protocol="papers", rng=1)
+    assert len(papers.history["errors"]) == 30
+    assert 7 < papers.history["sweeps"].max() <= 200
+
+
 @BOTH
 def test_the_replicas_close_in(weights):
     """The centre polarises along the whole protocol, and ends at a solution."""
@@ -330,7 +347,7 @@ def test_protocols_have_names():
         (Perceptron(), "solve", pseudo_reinforcement()),
         (Perceptron(Spherical()), "papers", exponential()),
     ):
-        options = {"max_sweeps": 5, "rng": 1}
+        options = {"form": "exact", "max_sweeps": 5, "stop_at_solution": False, "rng": 1}
         one = focusing_bp(device, xi, sigma, protocol=name, **options)
         other = focusing_bp(device, xi, sigma, protocol=protocol, **options)
         np.testing.assert_array_equal(one.weights, other.weights)

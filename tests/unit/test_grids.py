@@ -51,6 +51,7 @@ GRIDS = {
         "alpha": [0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.76],
     },
     "fbp-reach": {"units": [3, 9], "alpha": [2.6, 2.8, 3.0]},
+    "fbp-solve": {"N": [501, 1001, 2001], "alpha": [0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.75]},
     "fbp-sweeps": {"alpha": [HALF]},
     "image-focusing": {"data": ["original", "shuffled"], "damping": [0.5, 0.9]},
     "image-minima": ON_IMAGES,
@@ -106,6 +107,7 @@ COORDINATES = {
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
     "fbp-reach": 2,
+    "fbp-solve": 30,
     "image-focusing": 3,
     "image-minima": 50,  # P1, App. E
     "image-volume": 50,
@@ -118,6 +120,7 @@ PAIRED = set(GRIDS) - {
     "fbp-local-entropy",
     "fbp-perceptron",
     "fbp-perceptron-success",
+    "fbp-solve",
     "fbp-sweeps",
     "replicated-annealing",
     "replicated-annealing-connected",

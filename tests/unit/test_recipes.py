@@ -24,7 +24,7 @@ FOCUSING = {
     "damping": 0.5,
     "tolerance": 1e-4,
     "max_sweeps": 200,
-    "stop_at_solution": False,
+    "stop_at_solution": None,  # which is no, but with the protocol "solve"
 }
 SPHERICAL = FOCUSING | {"replicas": 10, "form": "exact"}
 BINARY = FOCUSING | {"device": Perceptron(), "replicas": 20}
@@ -160,6 +160,9 @@ ROWS = [
          SPHERICAL | FIRST | EXPANDED | {"xi": (2797, 999), "device": TreeCommittee(units)})
         for units in (3, 9)
     ),
+    ("fbp-solve", {"N": 1001, "alpha": 0.74},
+     BINARY | FIRST | EXPANDED
+     | {"xi": (741, 1001), "protocol": "solve", "replicas": 10, "max_sweeps": 5}),
     ("fbp-sweeps", {"alpha": 1000 / 2001},
      BINARY | EXPANDED | {"xi": (1000, 2001), "protocol": (30,)}),
     *(
@@ -260,7 +263,9 @@ def test_solvers_draw_from_the_seed_of_their_sample(monkeypatch, name):
         assert one != another
 
 
-@pytest.mark.parametrize("name", ["bp-entropy", "fbp-committee", "fbp-perceptron-success"])
+@pytest.mark.parametrize(
+    "name", ["bp-entropy", "fbp-committee", "fbp-perceptron-success", "fbp-solve"]
+)
 def test_patterns_are_those_of_the_load(monkeypatch, name):
     for point in experiments.get(name).scale("paper").points:
         with monkeypatch.context() as patch:

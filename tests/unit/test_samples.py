@@ -87,6 +87,7 @@ SOLVED = {
     "fbp-perceptron": ("solved", 1.0),
     "fbp-local-entropy": ("solved", 1.0),
     "fbp-perceptron-success": ("solved", 0.5),
+    "fbp-solve": ("solved", 0.5),
 }
 
 

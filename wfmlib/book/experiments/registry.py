@@ -18,6 +18,7 @@ MODULES = {
     "fbp-perceptron": "wfmlib.book.experiments.fbp_perceptron",
     "fbp-perceptron-success": "wfmlib.book.experiments.fbp_perceptron_success",
     "fbp-reach": "wfmlib.book.experiments.fbp_reach",
+    "fbp-solve": "wfmlib.book.experiments.fbp_solve",
     "fbp-sweeps": "wfmlib.book.experiments.fbp_sweeps",
     "image-focusing": "wfmlib.book.experiments.image_focusing",
     "image-minima": "wfmlib.book.experiments.image_minima",

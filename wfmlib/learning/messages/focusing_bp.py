@@ -23,6 +23,8 @@ from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import Count, Damping, Positive, Range
 from wfmlib.numerics.types import Array, Seed
 
+PATIENT, HURRIED = 200, 5  # sweeps a step; few will do where a solution is all that is wanted
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FocusingBP(Solution):
@@ -59,12 +61,12 @@ def focusing_bp(
     *,
     replicas: Annotated[float, Range(1.0)] = 10,
     protocol: str = "papers",
-    form: str = "exact",
+    form: str | None = None,
     output: str = "exact",
     damping: Damping = 0.5,
     tolerance: Positive = 1e-4,
-    max_sweeps: Count = 200,
-    stop_at_solution: bool = False,
+    max_sweeps: Count | None = None,
+    stop_at_solution: bool | None = None,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
     progress: bool = False,
@@ -83,24 +85,27 @@ def focusing_bp(
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    form, output
-        As for `belief_propagation`.
     replicas : float, optional
         Their number y, at least 1; a protocol with two columns brings its own.
     protocol : {"papers", "solve"} or array_like, optional
         Couplings, one for each step, or pairs of coupling and replicas. By name the papers':
         `exponential` (0.5 to 30) on the sphere, `atanh_steps` (capped at 10) for binary weights,
-        30 steps each; ``"solve"`` is `pseudo_reinforcement`, for binary weights.
+        30 steps each. Or ``"solve"``, for binary weights, made to find a solution soon:
+        `pseudo_reinforcement`, and three other defaults, said below.
+    form, output
+        As for `belief_propagation`; the form is exact where it is not given, and expanded with
+        ``protocol="solve"``.
     damping : float, optional
         Share of the old message that is kept, from 0 to below 1. Without about one half of it,
         messages oscillate and lose the region as the coupling grows.
     tolerance : float, optional
         On the residual of each step, positive; see `belief_propagation`.
     max_sweeps : int, optional
-        In each step, at least 1. A step that has not settled then is recorded, and the next one
-        begins.
+        In each step, at least 1: 200 where it is not given, 5 with ``protocol="solve"``. A step
+        that has not settled then is recorded, and the next one begins.
     stop_at_solution : bool, optional
-        Stop after the first step whose rounded centre makes no error.
+        Stop after the first step whose rounded centre makes no error; false where it is not given,
+        true with ``protocol="solve"``.
     messages : dict of numpy.ndarray, optional
         The messages of another run on patterns of the same shape, to start from.
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -130,6 +135,10 @@ def focusing_bp(
     >>> focusing_bp(Perceptron(), xi, sigma, stop_at_solution=True, rng=1).errors
     0
     """
+    soon = isinstance(protocol, str) and protocol == "solve"
+    form = ("expanded" if soon else "exact") if form is None else form
+    max_sweeps = (HURRIED if soon else PATIENT) if max_sweeps is None else max_sweeps
+    stop_at_solution = soon if stop_at_solution is None else stop_at_solution
     engine = prepare(device, xi, sigma, form, output, messages, rng)
     replicas = _validate.real("replicas", replicas, 1.0)
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
