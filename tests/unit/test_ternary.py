@@ -222,6 +222,16 @@ def test_a_group_of_two_is_a_pair_of_weights_in_one_field(zeros, q0_hat, split):
     assert found.term == pytest.approx(term, rel=1e-9)
 
 
+def test_replicas_without_patterns_where_their_overlap_is_the_share_of_weights():
+    """The field that all weights would be in diverges there; the entropy goes on smoothly."""
+    step = 1e-5
+    low, at, high = (
+        large_deviation.solve(Perceptron(Ternary(0.25)), 0.0, 0.75 + shift).entropy
+        for shift in (-step, 0.0, step)
+    )
+    assert at == pytest.approx(0.5 * (low + high), abs=1e-8)
+
+
 def test_what_is_not_offered_is_refused():
     for zeros in (0.0, 1.0, math.nan, -0.2):
         with pytest.raises(ValueError, match="zeros"):

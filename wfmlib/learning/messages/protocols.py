@@ -15,6 +15,8 @@ from wfmlib.numerics.ranges import Positive, Range
 from wfmlib.numerics.types import Array
 
 NAMES = ("papers", "solve")
+# of `pseudo_reinforcement`: beyond, a coupling would be infinite in floating point
+EXPONENT, LAST = Range(1e-3, 0.5), Range(0.0, 1.0 - 1e-9, low_open=True)
 
 
 def named(name, is_binary):
@@ -90,8 +92,8 @@ def atanh_steps(steps: Annotated[int, Range(2, whole=True)] = 30, cap: Positive 
 
 def pseudo_reinforcement(
     steps: Annotated[int, Range(2, whole=True)] = 30,
-    exponent: Annotated[float, Range(0.0, 0.5, low_open=True)] = 0.5,
-    last: Annotated[float, Range(0.0, 1.0, low_open=True, high_open=True)] = 0.99,
+    exponent: Annotated[float, EXPONENT] = 0.5,
+    last: Annotated[float, LAST] = 0.99,
 ) -> Array:
     """Return couplings and numbers of replicas that grow together; for binary weights.
 
@@ -104,9 +106,9 @@ def pseudo_reinforcement(
     steps : int, optional
         How many rates, evenly spaced from 0 to `last`; at least 2.
     exponent : float, optional
-        The x above: above 0, up to 1/2; small for large couplings, many replicas.
+        The x above, from 1e-3 to 1/2; small for large couplings, many replicas.
     last : float, optional
-        The last rate, between 0 and 1.
+        The last rate, above 0, up to 1 - 1e-9.
 
     Returns
     -------
@@ -114,7 +116,6 @@ def pseudo_reinforcement(
         Shape (steps, 2).
     """
     steps = _validate.integer("steps", steps, 2)
-    x = _validate.real("exponent", exponent, 0.0, 0.5, low_open=True)
-    last = _validate.real("last", last, 0.0, 1.0, low_open=True, high_open=True)
+    x, last = EXPONENT.check("exponent", exponent), LAST.check("last", last)
     rates = np.linspace(0.0, last, steps)
     return np.column_stack([np.arctanh(rates**x), 1.0 + rates ** (1.0 - 2.0 * x) / (1.0 - rates)])
