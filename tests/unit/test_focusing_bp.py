@@ -172,7 +172,10 @@ def test_protocols():
         (lambda: atanh_steps(1), "steps must be"),
         (lambda: atanh_steps(cap=0.0), "cap must be"),
         (lambda: pseudo_reinforcement(exponent=0.6), "exponent must be"),
-        (lambda: pseudo_reinforcement(exponent=1e-150), "exponent must be"),  # an infinite coupling
+        (
+            lambda: pseudo_reinforcement(exponent=1e-150),
+            "exponent must be",
+        ),  # an infinite coupling
         (lambda: pseudo_reinforcement(last=1.0), "last must be"),
     ],
 )

@@ -16,7 +16,7 @@ from wfmlib.numerics.types import Array
 
 NAMES = ("papers", "solve")
 # of `pseudo_reinforcement`: beyond, a coupling would be infinite in floating point
-EXPONENT, LAST = Range(1e-3, 0.5), Range(0.0, 1.0 - 1e-9, low_open=True)
+EXPONENT, LAST = Range(1e-3, 0.5), Range(0.0, 1.0 - 2.0**-30, low_open=True)
 
 
 def named(name, is_binary):
@@ -108,7 +108,7 @@ def pseudo_reinforcement(
     exponent : float, optional
         The x above, from 1e-3 to 1/2; small for large couplings, many replicas.
     last : float, optional
-        The last rate, above 0, up to 1 - 1e-9.
+        The last rate, above 0, up to ``1 - 2^-30``.
 
     Returns
     -------
