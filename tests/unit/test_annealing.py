@@ -226,6 +226,17 @@ def test_kernels_stop_at_a_solution():
         assert accepted <= proposed < 10**6
 
 
+@pytest.mark.parametrize(
+    ("ramp", "targets"),
+    [(0.0, [0.8, 0.8, 0.8, 0.8]), (0.25, [0.8, 0.8, 0.8, 0.8]), (0.5, [0.4, 0.8, 0.8, 0.8])],
+)
+def test_the_target_of_the_overlap_rises_in_the_steps_of_the_ramp(ramp, targets):
+    xi, sigma = patterns.random(20, 51, rng=1)
+    options = {"replicas": 3, "overlap": 0.8, "sweeps": 4, "steps": 4, "stop_early": False}
+    found = replicated_annealing(Perceptron(), xi, sigma, ramp=ramp, rng=1, **options)
+    assert found.history["target"].tolist() == targets
+
+
 def test_proposals_up_to_a_solution_are_counted():
     """One number is drawn for each; the last one is accepted."""
     xi, sigma = patterns.random(5, 101, rng=1)

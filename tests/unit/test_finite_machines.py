@@ -12,7 +12,12 @@ from scipy import optimize, special
 from wfmlib import Margin, ParityMachine, Spherical, TreeCommittee
 from wfmlib.numerics import gaussian
 from wfmlib.theory.axes import checked
-from wfmlib.theory.machines import committee_of_three, committee_powers, parity
+from wfmlib.theory.machines import (
+    committee_of_three,
+    committee_powers,
+    parity,
+    parity_replicas,
+)
 from wfmlib.theory.machines.committee_of_three import _best, _log_sigma, symmetric_averages
 from wfmlib.theory.machines.finite_machines import Parity, SignCommittee
 from wfmlib.theory.machines.three_units import middle_grid, neighbour_grid
@@ -242,6 +247,12 @@ def test_one_replica_does_not_see_its_own_overlap():
     term, force, *_ = symmetric_averages(0.3, 0.7)
     assert at.term == pytest.approx(term, abs=1e-5)
     assert at.common == pytest.approx(force, rel=2e-5)
+
+
+def test_an_overlap_between_groups_that_is_rounding_is_none():
+    exact = parity_replicas.pattern_averages(3, 0.0, 0.6, 0.4, 60.0)
+    rounded = parity_replicas.pattern_averages(3, 1e-17, 0.6, 0.4, 60.0)
+    assert rounded[:3] == exact[:3]
 
 
 def test_narrow_groups_feel_the_curvature():

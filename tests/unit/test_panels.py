@@ -73,7 +73,7 @@ CASES = [
     (
         spin.limit_averages,
         14,
-        product((1e-3, 1.0, 30.0, 1e4), (0.3, 0.999, 1.0, 1.001, 3.0)),
+        product((1e-3, 1.0, 30.0, 1e4), (0.3, 0.999, 1.0, 1.001, 3.0, 10.0, 30.0)),
     ),
     (
         taught_replicas._pattern,

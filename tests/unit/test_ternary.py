@@ -175,7 +175,7 @@ def test_slope_of_real_replicas(replicas, overlap):
 
 
 @pytest.mark.parametrize(
-    "case", [(0.3, 0.2, 0.5), (1.0, 2.0, 1.0), (2.0, 0.3, 20.0), (0.5, 4.0, 2.0)]
+    "case", [(0.3, 0.2, 0.5), (1.0, 2.0, 1.0), (2.0, 0.3, 20.0), (0.5, 4.0, 2.0), (5.0, 5.0, 20.0)]
 )
 def test_a_finer_rule_changes_no_group(case):
     fine = gaussian.legendre_rule(24)
