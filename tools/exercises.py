@@ -31,18 +31,20 @@ EXERCISE = re.compile(
     r"(?P<body>.*?)^```\{exercise-end\}\n```",
     re.MULTILINE | re.DOTALL,
 )
+CHECK = re.compile(r"`(exercises\.check\([^`]+\))`")
 LEVEL = re.compile(r"\s*\*(By hand and by code|By hand|By code|Small project)\.\*")
 HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: where it stands, what it is called and how it is done."""
+    """One exercise: where it stands, what it is called, how it is done and checked."""
 
     chapter: str
     label: str
     title: str
     level: str
+    check: str = ""
 
     @property
     def by_hand(self) -> bool:
@@ -71,7 +73,9 @@ def of_chapter(chapter: Path) -> list[Exercise]:
                 f"{chapter.name}: {match['label']} must begin with *By hand.*, *By code.*, "
                 "*By hand and by code.* or *Small project.*"
             )
-        found.append(Exercise(chapter.stem, match["label"], match["title"], level[1].lower()))
+        call = CHECK.search(match["body"])
+        named = (chapter.stem, match["label"], match["title"], level[1].lower())
+        found.append(Exercise(*named, call[1] if call else ""))
     return found
 
 

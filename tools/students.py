@@ -21,6 +21,7 @@ OUTPUT = BUILD / "students"
 ARCHIVES = BOOK / "results"
 PROSE_ANSWER = "*Your answer here.*"
 CODE_ANSWER = "# Your answer here."
+IMPORT_CHECK = "from wfmlib.book import exercises"
 # What the chapters say about solutions that are no longer there.
 FOLDED = re.compile(r"\s*Solutions are folded,[^.]*\.")
 
@@ -68,10 +69,13 @@ def downloaded(chapter: Path):
 
 
 def answer(exercise: exercises.Exercise) -> list:
-    """Return the empty cells in which an exercise is answered."""
+    """Return the empty cells in which an exercise is answered, and where one can be, checked."""
     metadata = {"tags": ["answer", exercise.label]}
     cells = [new_markdown_cell(PROSE_ANSWER, metadata=metadata)] if exercise.by_hand else []
-    return cells + ([new_code_cell(CODE_ANSWER, metadata=metadata)] if exercise.by_code else [])
+    if exercise.by_code or exercise.check:
+        check = [IMPORT_CHECK, f"# {exercise.check}"] if exercise.check else []
+        cells.append(new_code_cell("\n".join([CODE_ANSWER, *check]), metadata=metadata))
+    return cells
 
 
 def write(selected: list[Path], output: Path, archives: Path = ARCHIVES) -> list[Path]:

@@ -132,15 +132,15 @@ def test_every_exercise_has_a_place_for_its_answer(chapter):
     for one in exercises.of_chapter(chapter):
         mine = [k for k, cell in enumerate(cells) if one.label in cell.metadata.get("tags", [])]
         kinds = [cells[k].cell_type for k in mine]
-        assert (
-            kinds
-            == {
-                "by hand": ["markdown"],
-                "by code": ["code"],
-                "by hand and by code": ["markdown", "code"],
-                "small project": ["markdown", "code"],
-            }[one.level]
-        )
+        wanted = {
+            "by hand": ["markdown", "code"] if one.check else ["markdown"],
+            "by code": ["code"],
+            "by hand and by code": ["markdown", "code"],
+            "small project": ["markdown", "code"],
+        }
+        assert kinds == wanted[one.level]
+        lines = cells[mine[-1]].source.splitlines()
+        assert lines[-1] == f"# {one.check}" if one.check else len(lines) == 1
         number = numbering.numbers()[one.label].spoken
         assert f"**{number}. {one.title}**\n" in cells[mine[0] - 1].source
         answered += mine

@@ -1,15 +1,15 @@
 """What only the book and the command need: nothing else in the package imports it.
 
 `experiments` defines what the archives hold, `claims` is the ledger of the papers' statements,
-`display` draws, and `cli` is the command ``wfm``. Numerics never draw, so a figure is made by a
-chapter out of arrays.
+`display` draws, `exercises` checks what students answer, and `cli` is the command ``wfm``.
+Numerics never draw, so a figure is made by a chapter out of arrays.
 """
 
 from __future__ import annotations
 
 import importlib
 
-__all__ = ["claims", "display", "experiments"]
+__all__ = ["claims", "display", "exercises", "experiments"]
 
 
 def __getattr__(name):

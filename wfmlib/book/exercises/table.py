@@ -1,0 +1,49 @@
+"""Which exercises can be checked, and the check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wfmlib.book.exercises import chapter_1
+from wfmlib.book.exercises.answers import Function, Number, Result, compare
+
+QUESTIONS: dict[str, Number | Function] = {**chapter_1.QUESTIONS}
+
+
+def available() -> tuple[str, ...]:
+    """Return the numbers of the exercises that can be checked, in the order of the book."""
+    return tuple(QUESTIONS)
+
+
+def check(exercise: str, answer: Any) -> Result:
+    """Say whether an answer is right, or give a hint.
+
+    Parameters
+    ----------
+    exercise : str
+        Its number in the book, such as ``"1.2"``.
+    answer : float or callable
+        What the exercise asks for; a function is called at a few points.
+
+    Returns
+    -------
+    Result
+        It prints as one line. ``.right`` is true or false.
+
+    Raises
+    ------
+    ValueError
+        If no exercise of this number can be checked.
+    TypeError
+        If the answer is not of the kind that the exercise asks for.
+
+    Examples
+    --------
+    >>> check("1.3", -0.5)
+    Exercise 1.3: not yet. It is none of the usual mistakes; go through the steps one at a time.
+    """
+    if not isinstance(exercise, str) or exercise not in QUESTIONS:
+        raise ValueError(
+            f"exercise must be one that can be checked, {', '.join(QUESTIONS)}, not {exercise!r}"
+        )
+    return compare(exercise, QUESTIONS[exercise], answer)
