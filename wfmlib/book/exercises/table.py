@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from wfmlib.book.exercises import chapter_1
+from wfmlib.book.exercises import chapter_1, chapter_6, chapter_7, chapter_8, chapter_9
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
-QUESTIONS: dict[str, Number | Function] = {**chapter_1.QUESTIONS}
+QUESTIONS: dict[str, Number | Function] = {
+    **chapter_1.QUESTIONS,
+    **chapter_6.QUESTIONS,
+    **chapter_7.QUESTIONS,
+    **chapter_8.QUESTIONS,
+    **chapter_9.QUESTIONS,
+}
 
 
 def available() -> tuple[str, ...]:
