@@ -1,4 +1,7 @@
-"""A Sphinx extension: a chapter ends with how to cite it, on pages, in print and in the EPUB."""
+"""A Sphinx extension: a chapter says how to cite it, on pages, in print and in the EPUB.
+
+The words stand at the end of its first page, which has its number and its title.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from tools import citation, numbering, site_meta  # noqa: E402
 
 
 def paragraph(cited: dict, chapter: str, address: str) -> nodes.paragraph:
-    """Return the last paragraph of a chapter."""
+    """Return the last paragraph of the first page of a chapter."""
     before, title, after = citation.suggested(cited, chapter)
     said = nodes.paragraph("", "", classes=["wfm-cite"])
     said += [nodes.Text(f"To cite this chapter: {before}"), nodes.emphasis("", title)]
@@ -28,7 +31,7 @@ def paragraph(cited: dict, chapter: str, address: str) -> nodes.paragraph:
 def end(app, doctree) -> None:
     """Add the paragraph to a page that has a number in its title."""
     page = app.env.docname
-    if not dict(numbering.pages(Path(app.srcdir))).get(page):
+    if page not in (pages[0] for pages in numbering.chapters(Path(app.srcdir)).values()):
         return
     section = next(doctree.findall(nodes.section))
     title = section.next_node(nodes.title).astext()

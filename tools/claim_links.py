@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from notebooks import chapters
+from notebooks import BOOK
+from numbering import chapters
 
 from wfmlib.book import claims
 
@@ -22,21 +23,28 @@ LINE = re.compile(
 )
 
 
+def pages_of_claims() -> dict[str, str]:
+    """Return, for every chapter, the page of it that shows its claims."""
+    return {
+        chapter: PurePosixPath(page).name
+        for chapter, pages in chapters().items()
+        for page in pages
+        if "claims.scorecard(" in (BOOK.parent / f"{page}.md").read_text("utf-8")
+    }
+
+
 def linked(body: str, page: str) -> str:
     """Return the text of a page, with a link below the statement of every claim."""
-    stems = {
-        int(chapter.stem[:2]): chapter.stem for chapter in chapters() if chapter.stem[0] == "0"
-    }
-    chapter_of = {
-        claim.id: stems[claim.chapter] for claim in claims.load() if claim.chapter in stems
-    }
+    cards = pages_of_claims()
+    chapter_of = {one.id: str(one.chapter) for one in claims.load() if str(one.chapter) in cards}
 
     def link(row: re.Match) -> str:
         name = row[1]
         if name not in chapter_of:
             return row[0]
-        target = chapter_of[name] if page == SCORECARD else SCORECARD
-        where = f"chapter {int(target[:2])}" if page == SCORECARD else "the scorecard"
+        chapter = chapter_of[name]
+        target = cards[chapter] if page == SCORECARD else SCORECARD
+        where = f"chapter {chapter}" if page == SCORECARD else "the scorecard"
         return (
             f'{row[0]}<br><small><a href="{target}.html#{name}" title="its line in {where}">'
             f"{name}</a></small>"

@@ -120,14 +120,14 @@ def code(crate: ROCrate, cited: dict, authors: list[Entity]) -> Entity:
 def book(crate: ROCrate, html: Path, authors: list[Entity]) -> None:
     """Add the pages with their notebooks, and the book for print and for readers of EPUB."""
     whole = thing(crate, "#book", "Book", name=crate.root_dataset["name"], author=authors)
-    for page, chapter in numbering.pages():
-        told = {"name": title(page), "isPartOf": whole} | (
-            {"position": chapter} if chapter else {}
-        )
+    first = {pages[0]: chapter for chapter, pages in numbering.chapters().items()}
+    for page, _ in numbering.pages():
+        told = {"name": title(page), "isPartOf": whole}
+        told |= {"position": first[page]} if page in first else {}
         path = html / f"{page}.html"
         if not path.is_file():
             continue
-        shown = file(crate, html, path, "Chapter" if chapter else "WebPage", **told)
+        shown = file(crate, html, path, "Chapter" if page in first else "WebPage", **told)
         notebook = html / "_sources" / f"{page}.ipynb"
         if notebook.is_file():
             file(crate, html, notebook, name=f"Notebook: {title(page)}", isBasedOn=shown)

@@ -114,10 +114,17 @@ def without_code(text: str) -> str:
     return re.sub(r"^```\{code-cell\}.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def headings(chapter: Path) -> list[str]:
-    """Return the headings of a chapter, below its title."""
-    found = HEADING.findall(without_code(chapter.read_text()))
+def headings(page: Path) -> list[str]:
+    """Return the headings of a page, below its title."""
+    found = HEADING.findall(without_code(page.read_text()))
     return [title for level, title in found if level != "#"]
+
+
+def pages(book: Path = BOOK) -> list[list[Path]]:
+    """Return the pages of each numbered chapter that has exercises."""
+    root = book.parent
+    every = [[root / f"{page}.md" for page in one] for one in numbering.chapters(root).values()]
+    return [one for one in every if any(of_chapter(page) for page in one)]
 
 
 def anchor(heading: str) -> str:
@@ -132,15 +139,18 @@ def estimates(file: Path = ESTIMATES) -> dict[str, dict]:
     return tomllib.loads(file.read_text())
 
 
-def table(chapter: Path, known: dict[str, dict]) -> str:
-    """Return the exercises of one chapter as a table in Markdown."""
+def table(chapter: list[Path], known: dict[str, dict]) -> str:
+    """Return the exercises of the pages of one chapter as a table in Markdown."""
     numbers = numbering.numbers()
     rows = ["| no. | exercise | level | after the section | minutes |", "| --- " * 5 + "|"]
-    for one in of_chapter(chapter):
+    for one in [exercise for page in chapter for exercise in of_chapter(page)]:
         if one.label not in known:
-            raise SystemExit(f"{chapter.name}: say in {ESTIMATES.name} when to set {one.label}")
+            raise SystemExit(f"{one.chapter}.md: say in {ESTIMATES.name} when to set {one.label}")
         after = known[one.label]["after"]
-        section = f"[{after}]({chapter.name}#{anchor(after)})"
+        there = next((page for page in chapter if after in headings(page)), None)
+        if there is None:
+            raise SystemExit(f"{one.chapter}.md: {one.label} is set after no section {after!r}")
+        section = f"[{after}]({there.name}#{anchor(after)})"
         link = f"[{one.title}]({one.label})"
         minutes = known[one.label]["minutes"]
         rows.append(f"| {numbers[one.label]} | {link} | {one.level} | {section} | {minutes} |")
@@ -150,8 +160,9 @@ def table(chapter: Path, known: dict[str, dict]) -> str:
 def filled(page: str, book: Path = BOOK, known: dict[str, dict] | None = None) -> str:
     """Return a page with the tables between its marks renewed."""
     known = estimates() if known is None else known
-    for chapter in chapters(book):
-        begin, end = (f"<!-- exercises {chapter.stem}: {word} -->" for word in ("begin", "end"))
+    for chapter in pages(book):
+        name = chapter[0].stem
+        begin, end = (f"<!-- exercises {name}: {word} -->" for word in ("begin", "end"))
         if begin in page:
             head, rest = page.split(begin)
             page = f"{head}{begin}\n\n{table(chapter, known)}\n\n{end}{rest.split(end)[1]}"

@@ -1,5 +1,7 @@
 """A Sphinx extension: `{figure-gallery} chapter` shows every figure of a chapter as a thumbnail.
 
+A chapter is named by its first page; the figures of its lectures follow.
+
 Each has its number and its caption and leads to the place where the figure is made. The pictures
 are those of the chapter, by the same name; of a figure with a slider it is the frame that the page
 begins with.
@@ -9,8 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from posixpath import dirname, join
 
+import numbering
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -48,14 +52,22 @@ def figures(doctree: nodes.document) -> Iterator[tuple[nodes.figure, nodes.Eleme
                 break
 
 
+def all_figures(app, chapter: str) -> Iterator[tuple[str, nodes.figure, nodes.Element]]:
+    """Yield each figure of a chapter with its page and its picture."""
+    every = numbering.chapters(Path(app.srcdir)).values()
+    for page in next((pages for pages in every if pages[0] == chapter), [chapter]):
+        for figure, shown in figures(app.env.get_doctree(page)):
+            yield page, figure, shown
+
+
 def fill(app, doctree: nodes.document, docname: str) -> None:
     """Put the thumbnails in their places."""
     styled = False  # the style of the sliders is needed once
     for place in list(doctree.findall(Gallery)):
         found = nodes.bullet_list(classes=["wfm-gallery"])
-        page = app.builder.get_relative_uri(docname, place["chapter"])
-        numbers = app.env.toc_fignumbers.get(place["chapter"], {}).get("figure", {})
-        for figure, shown in figures(app.env.get_doctree(place["chapter"])):
+        for source, figure, shown in all_figures(app, place["chapter"]):
+            page = app.builder.get_relative_uri(docname, source)
+            numbers = app.env.toc_fignumbers.get(source, {}).get("figure", {})
             if isinstance(shown, nodes.image):
                 picture = nodes.image(**shown.attributes | {"classes": ["wfm-thumbnail"]})
             else:

@@ -1,6 +1,6 @@
 """From text notebooks to executed ones: what `make book`, `make test` and `make references` share.
 
-The chapters in `book/` are the only source. One execution serves both the validation and the
+The pages in `book/` are the only source. One execution serves both the validation and the
 pages: `prepare` turns each chapter into a notebook that carries the stored reference outputs of
 its checked cells; nbval executes and compares it; `tools/nbval_bridge.py` puts what was executed
 into jupyter-cache, where the book build finds it.
@@ -32,6 +32,7 @@ NOTEBOOKS = BUILD / "nbval"
 CACHE = BUILD / ".jupyter_cache"
 REFERENCES = ROOT / "tests" / "references"
 CHECKED = "nbval-check-output"
+LECTURE = re.compile(r"(\d\d_)(\d)_")  # how the name of a lecture begins: 01_1_counting
 TERM = re.compile(r"\{term\}`([^`<]+?)\s*(?:<[^`>]+>)?`")  # shown, and what it is called there
 
 # jupyter-cache takes tags and captions of a cell for a part of what is executed: a new caption
@@ -46,8 +47,18 @@ JupyterCacheBase.merge_match_into_notebook = partialmethod(
 
 
 def chapters(book: Path = BOOK) -> list[Path]:
-    """Return the pages of the book that hold code: those with a jupytext header."""
-    return [path for path in sorted(book.glob("*.md")) if "\nkernelspec:" in path.read_text()]
+    """Return the pages of the book that hold code: those with a jupytext header.
+
+    The first page of a chapter comes before its lectures.
+    """
+    pages = sorted(book.glob("*.md"), key=_place)
+    return [path for path in pages if "\nkernelspec:" in path.read_text()]
+
+
+def _place(page: Path) -> tuple[str, int, str]:
+    """Return by what a page is sorted: a chapter's lectures, by their number, after its page."""
+    lecture = LECTURE.match(page.name)
+    return (lecture[1], int(lecture[2]), "") if lecture else (page.name[:3], 0, page.name)
 
 
 def read(chapter: Path):

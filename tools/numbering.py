@@ -68,6 +68,18 @@ def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
             yield from _below(entry, "", root)
 
 
+def chapters(root: Path = ROOT) -> dict[str, list[str]]:
+    """Return the pages of every numbered chapter in their order, by the chapter's number.
+
+    The first one, with the number in its title, is the chapter in short; the others are lectures.
+    """
+    found: dict[str, list[str]] = {}
+    for page, chapter in pages(root):
+        if chapter:
+            found.setdefault(chapter, []).append(page)
+    return found
+
+
 def _below(entry: dict, chapter: str, root: Path) -> Iterator[tuple[str, str]]:
     if "file" in entry:
         title = TITLE.search((root / f"{entry['file']}.md").read_text())

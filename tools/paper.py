@@ -97,9 +97,14 @@ def _files(entries: list[dict]) -> Iterator[str]:
 
 
 def split(article: Tag, parts: dict[str, str]) -> list[Chapter]:
-    """Take the pages out of each other: Sphinx nests them all in the first one."""
+    """Take the pages out of the first one, in which Sphinx nests them all.
+
+    What is nested in them stays: the lectures of a chapter are its sections.
+    """
     root = article.find("section")
-    marks = root.select(".toctree-wrapper span[id^=document-]")
+    inner = set(map(id, root.select(".toctree-wrapper .toctree-wrapper span[id^=document-]")))
+    every = root.select(".toctree-wrapper span[id^=document-]")
+    marks = [one for one in every if id(one) not in inner]
     chapters = []
     for mark in marks:
         page = mark["id"].removeprefix("document-")

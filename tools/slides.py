@@ -1,9 +1,9 @@
 """Slides: one for every figure of the book, and one for every numbered formula.
 
-One HTML file a chapter. A figure comes with the question before it, what came of it and the
-formulas that the text refers to; the sliders move. A formula comes with the words that lead to
-it: these are the steps of a derivation. Opened in any browser, without a server or a network: the
-arrow keys turn the pages, and printing gives a PDF of a slide a page.
+One HTML file a page: a lecture is a deck. A figure comes with the question before it, what came of
+it and the formulas that the text refers to; the sliders move. A formula comes with the words that
+lead to it: these are the steps of a derivation. Opened in any browser, without a server or a
+network: the arrow keys turn the pages, and printing gives a PDF of a slide a page.
 """
 
 from __future__ import annotations
@@ -286,17 +286,17 @@ def page(*blocks: str, kind: str = "") -> str:
     return f'<section class="{kind}">\n{"".join(blocks)}\n</section>\n'
 
 
-def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
-    """Return the slides of an executed chapter as an HTML page, and the number of its figures.
+def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, str]:
+    """Return the slides of an executed page as an HTML page, and what they show, counted.
 
-    The first slide holds the question and answer of the chapter, the last one what was learned.
+    The first slide holds the question and answer of the page, the last one what was learned. A
+    page without figures and without numbered formulas shows nothing.
     """
     text = without_terms(chapter.read_text())
     title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
     heading = f"<h1>{inline(title)}</h1>"
-    sections = [
-        page(heading, in_html(admonition(text, "Question and answer"), known), kind="title")
-    ]
+    question = admonition(text, "Question and answer") or admonition(text, "Question")
+    sections = [page(heading, in_html(question, known), kind="title")]
     every = story(notebook)
     for one in every:
         if isinstance(one, Step) and one.label not in known:
@@ -320,8 +320,17 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, int]:
     )
     if learned:
         sections.append(page(f"<h2>{learned[1]}</h2>", in_html(learned[2], known), kind="learned"))
-    figures = sum(isinstance(one, Slide) for one in every)
-    return filled(title=plain(title), body="".join(sections)), figures
+    return filled(title=plain(title), body="".join(sections)), counted(every, known)
+
+
+def counted(every: list[Slide | Step], known: dict[str, str]) -> str:
+    """Return how many figures there are or, without any, how many formulas of the book."""
+    kinds = {
+        "figure": sum(isinstance(one, Slide) for one in every),
+        "formula": sum(isinstance(one, Step) and one.label in known for one in every),
+    }
+    told = [f"{count} {kind}{'s' * (count != 1)}" for kind, count in kinds.items() if count]
+    return told[0] if told else ""
 
 
 def inline(text: str) -> str:
@@ -339,29 +348,29 @@ def filled(title: str, body: str) -> str:
     return policy.protected(Template(TEMPLATE.read_text()).substitute(title=title, body=body))
 
 
-def contents(decks: list[tuple[str, str, int]]) -> str:
-    """Return the page that lists the decks: name, title and number of figures of each."""
+def contents(decks: list[tuple[str, str, str]]) -> str:
+    """Return the page that lists the decks: name and title of each, and what it shows."""
     rows = "".join(
-        f'<li><a href="{name}.html">{inline(title)}</a>, {count} figure{"s" * (count != 1)}</li>\n'
-        for name, title, count in decks
+        f'<li><a href="{name}.html">{inline(title)}</a>, {shown}</li>\n'
+        for name, title, shown in decks
     )
     body = page("<h1>Wide Flat Minima: the figures</h1>", f"<ul>\n{rows}</ul>", KEYS, kind="title")
     return filled(title="Wide Flat Minima: slides", body=body)
 
 
 def write(notebooks: dict[Path, nbformat.NotebookNode], output: Path) -> list[Path]:
-    """Write a deck for every executed chapter with figures, and the page that lists them."""
+    """Write a deck for every executed page that shows something, and the page that lists them."""
     output.mkdir(parents=True, exist_ok=True)
     with as_file(files(MATHJAX[0]).joinpath(*MATHJAX[1:])) as script:
         shutil.copyfile(script, output / "mathjax.js")
     known, decks = formulas(), []
     for chapter, notebook in notebooks.items():
-        html, count = deck(chapter, notebook, known)
-        if count:
+        html, shown = deck(chapter, notebook, known)
+        if shown:
             name = "front" if chapter.stem == "index" else chapter.stem
             (output / f"{name}.html").write_text(html)
             title = re.search(r"^# (.+)$", chapter.read_text(), re.MULTILINE)[1]
-            decks.append((name, title, count))
+            decks.append((name, title, shown))
     (output / "index.html").write_text(contents(decks))
     return [output / "index.html", *(output / f"{name}.html" for name, _, _ in decks)]
 

@@ -9,8 +9,8 @@ import pytest
 from tools import exercises, notebooks
 
 PAGE = exercises.PAGE.read_text()
-CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
-NAMES = {one.name: one for one in CHAPTERS}
+CHAPTERS = exercises.pages()
+CHAPTER_OF = {page.name: chapter for chapter in CHAPTERS for page in chapter}
 LINK = re.compile(r"\[([^\]]+)\]\((\w+\.md)#([^)]+)\)")
 SET = re.compile(r"\]\((ex-[^)]+)\)")
 COURSES = ("sec-four-lectures", "sec-eight-lectures", "sec-fourteen-lectures")
@@ -26,15 +26,25 @@ def lectures(course: str) -> list[str]:
     return re.findall(r"^\| \d+\. .*$", table, re.MULTILINE)
 
 
+def first(chapter) -> str:
+    """Return how a chapter is called."""
+    return chapter[0].stem
+
+
+def places(name: str) -> list[tuple[str, str]]:
+    """Return every section of the chapter to which a page belongs, with its page, in order."""
+    return [(one.name, title) for one in CHAPTER_OF[name] for title in exercises.headings(one)]
+
+
 def sections(row: str) -> set[tuple[str, str]]:
     """Return the sections of a lecture, those between the ends of "A to B" included."""
     cell = row.split(" | ")[1]
     found = [(name, title) for title, name, _ in LINK.findall(cell)]
     for match in re.finditer(LINK.pattern + " to " + LINK.pattern, cell):
-        every = exercises.headings(NAMES[match[2]])
-        begin, end = every.index(match[1]), every.index(match[4])
+        every = places(match[2])
+        begin, end = every.index((match[2], match[1])), every.index((match[5], match[4]))
         assert begin < end, match[0]
-        found += [(match[2], title) for title in every[begin : end + 1]]
+        found += every[begin : end + 1]
     return set(found)
 
 
@@ -50,17 +60,20 @@ def test_every_exercise_is_on_the_page():
     assert labels == re.findall(r"^\| [\dA]\.\d \| \[[^\]]+\]\((ex-[^)]+)\)", PAGE, re.MULTILINE)
     assert set(exercises.estimates()) == set(labels)
     assert len(labels) == sum(
-        len(re.findall(r"^:label: ex-", chapter.read_text(), re.MULTILINE)) for chapter in CHAPTERS
+        len(re.findall(r"^:label: ex-", page.read_text(), re.MULTILINE))
+        for chapter in CHAPTERS
+        for page in chapter
     )
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=first)
 def test_exercise_is_set_after_what_it_needs(chapter):
     """A formula that an exercise refers to stands before the end of the section named."""
-    known, text = exercises.estimates(), exercises.without_code(chapter.read_text())
+    text = "".join(exercises.without_code(page.read_text()) for page in chapter)
+    known, titles = exercises.estimates(), [title for _, title in places(chapter[0].name)]
     for match in exercises.EXERCISE.finditer(text):
         after = known[match["label"]]["after"]
-        assert after in exercises.headings(chapter), f"{match['label']}: no section {after!r}"
+        assert titles.count(after) == 1, f"{match['label']}: no section {after!r}, or two"
         begin = re.search(rf"^#+ {re.escape(after)}$", text, re.MULTILINE).end()
         end = begin + re.search(r"^#+ ", text[begin:], re.MULTILINE).start()
         for label in re.findall(r"\[\]\((eq-[^)]+)\)", match["body"]):
@@ -71,9 +84,10 @@ def test_links_lead_to_headings():
     links = LINK.findall(PAGE)
     assert len(links) > 100
     for title, name, anchor in links:
-        assert title in exercises.headings(NAMES[name]), f"{name} has no section {title!r}"
+        page = notebooks.BOOK / name
+        assert title in exercises.headings(page), f"{name} has no section {title!r}"
         assert anchor == exercises.anchor(title)
-        found = [exercises.anchor(one) for one in exercises.headings(NAMES[name])]
+        found = [exercises.anchor(one) for one in exercises.headings(page)]
         assert found.count(anchor) == 1
 
 
@@ -83,8 +97,10 @@ def test_course_sets_no_exercise_too_early(course):
     for row in rows:
         seen |= sections(row)
         for label in SET.findall(row):
-            chapter = next(one.chapter for one in exercises.everywhere() if one.label == label)
-            assert (f"{chapter}.md", known[label]["after"]) in seen, f"{label} in {row[:40]}"
+            page = next(one.chapter for one in exercises.everywhere() if one.label == label)
+            every, after = places(f"{page}.md"), known[label]["after"]
+            there = next(place for place in every if place[1] == after)
+            assert there in seen, f"{label} in {row[:40]}"
     assert len(rows) == {"four": 4, "eight": 8, "fourteen": 14}[course.split("-")[1]]
 
 
@@ -94,9 +110,9 @@ def test_long_course_sets_nothing_twice_and_leaves_little_out():
     assert len(labels) > 0.8 * len(exercises.everywhere())
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=first)
 def test_times_are_those_of_the_chapter(chapter):
-    text = chapter.read_text()
+    text = chapter[0].read_text()
     title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
     assert f"### {title}\n" in PAGE
     about = spoken(PAGE.split(f"### {title}\n")[1].split("Afterwards")[0])
@@ -121,7 +137,9 @@ def test_exercise_without_level_is_refused(tmp_path):
         ("ex-toy", "A toy", "by hand")
     ]
     with pytest.raises(SystemExit, match=r"01_toy\.md: .*ex-toy"):
-        exercises.table(chapter, {})
+        exercises.table([chapter], {})
+    with pytest.raises(SystemExit, match=r"01_toy\.md: ex-toy is set after no section 'None'"):
+        exercises.table([chapter], {"ex-toy": {"after": "None", "minutes": 5}})
     chapter.write_text(text.replace("*By hand.* ", ""))
     with pytest.raises(ValueError, match=r"01_toy\.md: ex-toy must begin with"):
         exercises.of_chapter(chapter)

@@ -97,6 +97,7 @@ def test_a_chapter_counts_through_its_pages(toy):
         "eq-z": "(A.1)",
     }
     assert list(numbering.pages(toy))[1:3] == [("two", "2"), ("two_more", "2")]
+    assert numbering.chapters(toy) == {"2": ["two", "two_more"], "A": ["appendix"]}
 
 
 @pytest.mark.parametrize(
