@@ -16,6 +16,12 @@ from tools import exercises, notebooks, numbering, slides
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0L2 1"/></svg>'
 SLIDER = '<figure class="wfm-slider"><input type="range" min="0" max="3" value="0"></figure>'
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
+SHOWING = [
+    page
+    for pages in exercises.pages()
+    for page in pages
+    if "\n  figure:\n" in page.read_text() or exercises.of_chapter(page)
+]
 TOY = """\
 # 1. A toy
 
@@ -209,9 +215,9 @@ def test_words_before_a_formula_lead_to_it():
         assert slides.closing(text, room=20, end=":") == expected
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_every_figure_of_a_chapter_has_its_text(chapter):
-    """The chapter as it stands, with a picture in the place of every figure and slider."""
+@pytest.mark.parametrize("chapter", SHOWING, ids=lambda path: path.stem)
+def test_every_figure_of_a_page_has_its_text(chapter):
+    """The page as it stands, with a picture in the place of every figure and slider."""
     notebook, known = jupytext.read(chapter), slides.formulas()
     for cell in notebook.cells:
         if cell.cell_type == "code" and "image" in cell.metadata.get("mystnb", {}):
@@ -220,7 +226,7 @@ def test_every_figure_of_a_chapter_has_its_text(chapter):
             cell.outputs = slider().outputs
     found = slides.slides(notebook)
     outside = [cell for cell, _, label in exercises.parts(notebook) if label is None]
-    assert len(found) == sum(bool(cell.get("outputs")) for cell in outside) > 2
+    assert len(found) == sum(bool(cell.get("outputs")) for cell in outside) > 0
     for one in found:
         assert one.section
         assert 20 < len(one.tell) < 900, one
@@ -232,7 +238,7 @@ def test_every_figure_of_a_chapter_has_its_text(chapter):
     assert sum(bool(one.ask) for one in found) >= 0.5 * len(questions)
     page = slides.deck(chapter, notebook, known)[0]
     assert 'class="title"' in page
-    assert len(page.split('class="title"')[1].split("</section>")[0]) > 200, "no question, answer"
+    assert len(page.split('class="title"')[1].split("</section>")[0]) > 100, "no question"
 
 
 def written(toy, tmp_path) -> str:
