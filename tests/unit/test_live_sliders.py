@@ -15,7 +15,8 @@ FUNCTION = ast.FunctionDef | ast.Lambda
 LIVE = {
     "01_binary_perceptron": 1,
     "02_cross_entropy": 2,
-    "03_committee_machine": 2,
+    "03_committee_machine": 1,
+    "03_3_end": 1,
     "06_margins": 2,
     "corrections": 1,
     "recipes": 1,
