@@ -115,7 +115,9 @@ def test_every_cited_equation_is_a_link(entry, places, read):
             chapter, equation = target(places, page, links[0]["href"])
             assert number[0].removeprefix("eq. ") in words(equation.select_one(".eqno"))
             title = words(read(chapter).select_one("article h1"))
-            assert title.removeprefix("Appendix ").startswith(f"{number[1]}. ")
+            lecture = re.match(r"0(\d)_\d_", posixpath.basename(chapter))
+            there = lecture[1] if lecture else title.removeprefix("Appendix ").partition(".")[0]
+            assert there == number[1]
             cited += 1
     assert cited > 50
 
@@ -125,14 +127,15 @@ def test_code_of_a_chapter_links_to_the_reference(chapter, entry, places, read):
     """To the entry that is meant; and the entry links back."""
     page = f"{chapter.stem}.html"
     links = read(page).select("div.cell_input pre a")
-    assert len(links) > 20
+    alone = len(list(chapter.parent.glob(f"{chapter.stem[:2]}_*.md"))) == 1
+    assert len(links) > (20 if alone else 5)  # the code of a chapter in pages is shared out
     used = set()
     for link in links:
         there, place = target(places, page, link["href"])
         if place.name == "dt":  # a name; else a module
             assert place["id"].endswith("." + words(link).rpartition(".")[2])
             used.add(place["id"])
-    assert len(used) > 5
+    assert len(used) > (5 if alone else 2)
     for name in used:
         there, node = entry[name]
         line = node.find("p", class_="wfm-used")

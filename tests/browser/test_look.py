@@ -48,7 +48,7 @@ def test_a_figure_is_enlarged_by_tap_and_by_key(phone, server):
 
 def test_a_formula_in_a_line_that_is_wider_than_a_phone_scrolls(phone, server):
     """Its edge fades as long as there is more; the others are left alone."""
-    phone.goto(f"{server}/book/03_2_groups.html")
+    phone.goto(f"{server}/book/03_3_end.html")
     wide = phone.locator(".wfm-wide").first
     wide.wait_for(state="attached")
     seen = "one => [one.scrollWidth > one.clientWidth, one.matches('.wfm-more-right')]"
