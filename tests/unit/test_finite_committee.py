@@ -204,7 +204,7 @@ def test_monte_carlo_of_the_entropy_term():
 def test_a_state_says_of_what_it_is():
     state = solve(1.0)
     assert (state.device, state.alpha, state.constraint) == (THREE, 1.0, Margin(0.0))
-    assert state.distance == 0.5 * (1.0 - state.q)
+    assert state.distance == pytest.approx(0.5 * (1.0 - state.q), rel=1e-15)
     assert state.q_hat == pytest.approx(state.q / (1.0 - state.q) ** 2, rel=1e-14)
     assert state.report.converged
     curve = typical.curve(THREE, [0.5, 1.0, 4.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import mpmath as mp
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import special
 
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, tails
 from wfmlib.numerics.gaussian import (
     G,
     H,
@@ -114,8 +115,8 @@ def test_rational_approximation_of_the_gap():
     for x in np.concatenate((NEAR, FAR, HUGE)):
         x = mp.mpf(float(x))
         above, below = (
-            mp.fsum(mp.mpf(c) * x**k for k, c in enumerate(coefficients))
-            for coefficients in (gaussian.GAP_NUMERATOR, gaussian.GAP_DENOMINATOR)
+            mp.fsum(mp.mpf(c) * x**k for k, c in enumerate((*coefficients, 1)))
+            for coefficients in (tails.GAP_NUMERATOR, tails.GAP_DENOMINATOR)
         )
         assert abs(above / below / exact_gap(x) - 1) < 2.0**-52 + 1e-17
 
@@ -190,6 +191,25 @@ def sum_of_hazards(x):
 @pytest.mark.parametrize("x", [-40.0, -3.0, -0.1, 0.0, 0.7, 5.0, 50.0, 1e9, np.inf, 2])
 def test_the_same_functions_inside_kernels(x):
     assert every_function(x) == tuple(function(x) for function in TAIL)
+
+
+@pytest.mark.parametrize("function", TAIL, ids=lambda f: f.__name__)
+def test_arrays_have_the_bits_of_numbers(function):
+    """In vectors, one by one, and in the universal function's own loop, which takes strides."""
+    x = np.concatenate((NEAR, -NEAR, FAR, HUGE))
+    found = function(x)
+    np.testing.assert_array_equal(found, [function(float(one)) for one in x])
+    np.testing.assert_array_equal(found[::2], function(x[::2]))
+    np.testing.assert_array_equal(found.reshape(-1, 3), function(x.reshape(-1, 3)))
+    np.testing.assert_array_equal(x, np.concatenate((NEAR, -NEAR, FAR, HUGE)))
+
+
+def test_loops_over_the_tail_are_vector_instructions():
+    """What makes them fast; where a processor has vectors of two float64 and more."""
+    fill = njit(error_model="numpy")(tails.fill_hazard.py_func)  # kept code cannot be inspected
+    fill(np.ones(4), np.empty(4))
+    (code,) = fill.inspect_llvm().values()
+    assert re.search(r"fdiv <\d+ x double>", code)
 
 
 def test_a_kernel_over_an_array():

@@ -1,4 +1,4 @@
-"""Grids, sums in one order, and our own exp and log1p against mpmath."""
+"""Grids, sums in one order, and our own exponential and logarithms against mpmath."""
 
 from __future__ import annotations
 
@@ -52,6 +52,33 @@ def test_log1p_between_0_and_1():
     """What the loss of a pattern takes it of."""
     x = np.random.default_rng(3).uniform(0, 1, 5000)
     assert worst(portable.log1p, mpmath.log1p, x) < 1.0
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e-5, 1e-5), (-0.4, 0.4), (-3, 1), (-60, -3)])
+def test_expm1(low, high):
+    x = np.random.default_rng(6).uniform(low, high, 3000)
+    assert worst(portable.expm1, mpmath.expm1, x) < 2.0
+
+
+def test_expm1_at_its_ends():
+    assert portable.expm1(0.0) == 0.0
+    assert portable.expm1(-1e-320) == -1e-320
+    assert portable.expm1(-math.inf) == -1.0
+    assert math.isnan(portable.expm1(math.nan))
+
+
+@pytest.mark.parametrize(("low", "high"), [(-307, -16), (-1, 1), (-1e-4, 1e-4), (1, 308)])
+def test_log(low, high):
+    x = 10.0 ** np.random.default_rng(7).uniform(low, high, 3000)
+    assert worst(portable.log, mpmath.log, x) < 1.0
+    assert portable.log(1.0) == 0.0
+
+
+def test_log1p_of_a_share():
+    x = np.random.default_rng(8).uniform(0, 1, 3000)
+    assert worst(portable.log1p_of_share, mpmath.log1p, [*x, *x**40, *x**800]) < 2.0
+    assert portable.log1p_of_share(0.0) == 0.0
+    assert portable.log1p_of_share(1.0) == math.log(2.0)
 
 
 def test_log1p_at_its_ends():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
 from numba import vectorize
 from numba.core.registry import cpu_target
 
@@ -21,11 +22,16 @@ class Universal:
         Of numbers.
     signature : str
         As numba writes it.
+    loop : callable, optional
+        Kernel ``loop(x, out)`` that sets ``out[i] = function(x[i])`` for arrays of shape (n,). It
+        takes the place of the universal function's own loop, of which LLVM makes no vectors,
+        where the argument is one array of float64 in C order.
     """
 
-    def __init__(self, function, signature):
+    def __init__(self, function, signature, loop=None):
         functools.update_wrapper(self, function)
         self._signature = signature
+        self._loop = loop
 
     @functools.cached_property
     def compiled(self):
@@ -34,6 +40,16 @@ class Universal:
 
     def __call__(self, *args, **options):
         """Return the function's values, as a NumPy universal function does."""
+        if self._loop is not None and len(args) == 1 and not options:
+            (x,) = args
+            plain = type(x) is np.ndarray and x.dtype == np.float64 and x.flags.c_contiguous
+            if plain and x.ndim > 0:
+                out = np.empty_like(x)
+                self._loop(x.reshape(-1), out.reshape(-1))
+                return out
+            # masks compare NaN, and drop what overflowed: neither is news for the caller
+            with np.errstate(invalid="ignore", over="ignore"):
+                return self.compiled(x)
         return self.compiled(*args, **options)
 
     def __getattr__(self, name):  # reduce, outer, nin, ...
@@ -49,6 +65,6 @@ class Universal:
         return self.__qualname__
 
 
-def universal(signature):
+def universal(signature, loop=None):
     """Return a decorator that makes a `Universal`."""
-    return functools.partial(Universal, signature=signature)
+    return functools.partial(Universal, signature=signature, loop=loop)

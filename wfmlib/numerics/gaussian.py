@@ -1,13 +1,8 @@
 """The tail of the normal density, its logarithm and its hazard, and averages over the density.
 
-The tail functions rest on one number, the gap ``D(x) = h(x) - x`` between the hazard and its
-asymptote at ``x >= 0``. From it ``h = x + D``, ``H = G / h``, ``ln H = ln G - ln h`` and
-``h' = h D`` follow without a difference that cancels; negative arguments follow from
-``H(x) = 1 - H(-x)``.
-
 `G`, `H`, `log_H`, `hazard` and `hazard_derivative` are NumPy universal functions, which numba
 compiles when they are first used: they take scalars and arrays, and kernels call the same
-functions inside ``@njit``.
+functions inside ``@njit``. Their formulas, and what loops of kernels take, stand in `tails`.
 
 Averages use Gauss-Legendre panels, short next to the steps and kinks that the caller names:
 Gauss-Hermite nodes are too far apart for them.
@@ -23,9 +18,10 @@ from typing import Annotated, Any
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import _validate, tails
 from wfmlib.numerics._universal import universal
 from wfmlib.numerics.ranges import Finite, Range
+from wfmlib.numerics.tails import LOG_SQRT_2PI, SQRT_2PI
 from wfmlib.numerics.types import Array
 
 __all__ = [
@@ -51,36 +47,16 @@ def __dir__():
 # The tail of the normal density: functions for scalars and arrays, and inside numba kernels
 # ------------------------------------------------------------------------------------------------
 
-SQRT_2PI = math.sqrt(2.0 * math.pi)
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-
-# D(x) = P(x) / Q(x) on the whole half-line x >= 0, lowest power first. Best rational
-# approximation in relative error (9e-18), by the Remez exchange in 40 digits on
-# t = (x - 3) / (x + 3), in the way of W. J. Cody, Math. Comp. 23, 631 (1969), who takes three
-# pieces for erfc. All coefficients are positive: no term cancels another. The constant ones are
-# rounded such that H(0) is exactly 1/2.
-GAP_NUMERATOR = (
-    9315191.160387825, 16884797.889601767, 14842275.370960709, 8381291.821396928,
-    3373377.198572698, 1014928.9843966619, 232920.35195424512, 40840.38115769652,
-    5381.3653393573, 510.7409410192604, 31.76168228346277, 1.0,
-)  # fmt: skip
-GAP_DENOMINATOR = (
-    11674860.77311044, 26479032.798494462, 29066351.42499226, 20404400.779695265,
-    10187143.274092617, 3808263.756195184, 1093587.2994070295, 243492.51257448,
-    41855.86303923979, 5444.888703928428, 512.7409410192419, 31.761682283462797, 1.0,
-)  # fmt: skip
+# One number at a time, with the platform's exponential and logarithm: for messages, whose loops are
+# bounded by other work, and for whoever needs the gap itself.
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def hazard_gap(x):
     """Return ``D(x) = h(x) - x`` for ``x >= 0``; relative error below 2e-15."""
     if x > 1e8:  # D = (1 - 2/x^2 + ...) / x
         return 1.0 / x
-    p = GAP_NUMERATOR[-1]
-    q = GAP_DENOMINATOR[-1] * x + GAP_DENOMINATOR[-2]
-    for k in range(len(GAP_NUMERATOR) - 2, -1, -1):
-        p = p * x + GAP_NUMERATOR[k]
-        q = q * x + GAP_DENOMINATOR[k]
+    p, q = tails.gap_parts(x)
     return p / q
 
 
@@ -96,7 +72,7 @@ def scalar_tail(x):
     return scalar_density(x) / (x + hazard_gap(x))
 
 
-@universal("float64(float64)")
+@universal("float64(float64)", tails.fill_density)
 def G(x):
     """Normal density, ``G(x) = exp(-x^2/2) / sqrt(2 pi)``.
 
@@ -113,13 +89,12 @@ def G(x):
     Notes
     -----
     Relative error below ``1e-15 (1 + x^2)`` for ``|x| < 37``, which is what the rounding of `x`
-    itself costs; 0 from ``|x| = 38.6`` on. Beyond 1.3e154 the square overflows: the result
-    is right, and NumPy warns (also in the functions below, where they use G).
+    itself costs; 0 from ``|x| = 38.6`` on.
     """
-    return scalar_density(x)
+    return tails.density(x)
 
 
-@universal("float64(float64)")
+@universal("float64(float64)", tails.fill_tail)
 def H(x):
     """Tail of the normal density, ``H(x) = erfc(x / sqrt 2) / 2``  [eq-h-function].
 
@@ -144,10 +119,10 @@ def H(x):
     itself costs; exactly 1/2 at 0. H loses digits where it is subnormal, above x = 37.5, and is
     exactly 0 from x = 38.6 on: use `log_H` there. It is exactly 1 below x = -8.4.
     """
-    return scalar_tail(x) if x >= 0.0 else 1.0 - scalar_tail(-x)
+    return tails.tail(x)
 
 
-@universal("float64(float64)")
+@universal("float64(float64)", tails.fill_log_tail)
 def log_H(x):
     """Logarithm of the tail, ``ln H(x)``  [eq-h-function].
 
@@ -172,12 +147,10 @@ def log_H(x):
     below 1e-15 for ``x >= 0`` and below ``1e-15 (1 + x^2)`` for ``-37 <= x < 0``, where
     ``ln H = -H(-x)`` nearly; 0 below x = -38.6.
     """
-    if x >= 0.0:
-        return -0.5 * x * x - LOG_SQRT_2PI - math.log(x + hazard_gap(x))
-    return math.log1p(-scalar_tail(-x))
+    return tails.log_tail(x)
 
 
-@universal("float64(float64)")
+@universal("float64(float64)", tails.fill_hazard)
 def hazard(x):
     """Hazard of the normal density, ``h(x) = G(x) / H(x) = -d ln H / dx``  [eq-hazard].
 
@@ -201,10 +174,10 @@ def hazard(x):
     Relative error below 1e-15 for every ``x >= 0``, and below ``1e-15 (1 + x^2)`` for
     ``-37 <= x < 0``; 0 below x = -38.6.
     """
-    return x + hazard_gap(x) if x >= 0.0 else scalar_density(x) / (1.0 - scalar_tail(-x))
+    return tails.hazard(x)
 
 
-@universal("float64(float64)")
+@universal("float64(float64)", tails.fill_hazard_derivative)
 def hazard_derivative(x):
     """Derivative of the hazard, ``h'(x) = h(x) (h(x) - x)``  [eq-hazard].
 
@@ -231,15 +204,7 @@ def hazard_derivative(x):
     absolute error below 2e-15, so a relative one below ``2e-15 x^2``: six digits are left at
     x = 1e4, none at 2e7.
     """
-    if x > 1e8:  # the product of the two lines below would be inf 0 at infinity
-        return 1.0
-    if x >= 0.0:
-        gap = hazard_gap(x)
-        return (x + gap) * gap
-    if x < -39.0:
-        return 0.0
-    h = scalar_density(x) / (1.0 - scalar_tail(-x))
-    return h * (h - x)
+    return tails.hazard_derivative(x)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -353,9 +318,10 @@ def fill_grid(features, low, high, rule):
         middle = 0.5 * (ends[panel + 1] + ends[panel])
         half = 0.5 * (ends[panel + 1] - ends[panel])
         for j in range(order):
-            x = middle + half * rule[j, 0]
-            nodes[panel * order + j] = x
-            weights[panel * order + j] = half * rule[j, 1] * scalar_density(x)
+            nodes[panel * order + j] = middle + half * rule[j, 0]
+            weights[panel * order + j] = half * rule[j, 1]
+    for i in range(len(nodes)):
+        weights[i] *= tails.density(nodes[i])
     return nodes, weights
 
 

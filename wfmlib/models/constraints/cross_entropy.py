@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave
-from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics import _validate, gaussian, portable
 from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.tabulated import tabulate
 from wfmlib.numerics.types import Array
@@ -232,7 +232,7 @@ def proximal(omega, variance, gamma, beta):
     return x
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _gibbs(omega, variance, gamma, beta, rule, rows):
     """Fill `rows` with what `Gibbs` holds, by panels about the field of largest weight.
 
@@ -260,23 +260,25 @@ def _gibbs(omega, variance, gamma, beta, rule, rows):
             features[count, 1] = 0.0 if abs(mode) > 40.0 * narrow * width else narrow
         count += 1
         t, weight = gaussian.fill_grid(features[:count], -8.0, 8.0, rule)
+        value, wrong = np.empty_like(t), np.empty_like(t)
+        for j in range(len(t)):  # apart from the sums: it becomes vector instructions
+            x = mode + width * t[j]
+            fall = portable.exp(-2.0 * gamma * abs(x))
+            loss_there = (0.0 if x > 0.0 else -x) + portable.log1p_of_share(fall) / (2.0 * gamma)
+            weight[j] *= portable.exp(-beta * (loss_there - least) - push * (x - mode))
+            wrong[j] = (fall if x > 0.0 else 1.0) / (1.0 + fall)
+            value[j] = loss_there
         norm = first = square = softness = second = moved = loss = errors = 0.0
         for j in range(len(t)):
-            x = mode + width * t[j]
-            fall = math.exp(-2.0 * gamma * abs(x))
-            value = max(-x, 0.0) + math.log1p(fall) / (2.0 * gamma)
-            w = weight[j] * math.exp(-beta * (value - least) - push * (x - mode))
-            if w < 1e-20:
-                continue
-            wrong = (fall if x > 0.0 else 1.0) / (1.0 + fall)
+            w = weight[j]
             norm += w
-            first += w * wrong
-            square += w * wrong * wrong
-            softness += w * wrong * (1.0 - wrong)
+            first += w * wrong[j]
+            square += w * wrong[j] * wrong[j]
+            softness += w * wrong[j] * (1.0 - wrong[j])
             moved += w * t[j]
             second += w * t[j] * t[j]
-            loss += w * value
-            if x < 0.0:
+            loss += w * value[j]
+            if mode + width * t[j] < 0.0:
                 errors += w
         if norm == 0.0:  # the field of largest weight is narrower than its own rounding
             rows[:, i] = math.nan

@@ -12,7 +12,7 @@ from numba import njit
 
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
 from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
-from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics import _validate, gaussian, portable, tails
 from wfmlib.numerics.ranges import Finite
 from wfmlib.numerics.types import Array
 
@@ -156,15 +156,7 @@ def most_tilted(given, ratio):
     return t
 
 
-@njit(cache=True, nogil=True)
-def log_tail(u, hazard):
-    """Return ``ln H(u)``, given the hazard, by ``H = G / h`` where that loses no digits."""
-    if u < -5.0:
-        return gaussian.log_H(u)
-    return -0.5 * u * u - gaussian.LOG_SQRT_2PI - math.log(hazard)
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def pattern_group(short, gap, variance, m, rule):
     """Average over what a group shares of a pattern's field, weighted with ``H^m``.
 
@@ -194,20 +186,21 @@ def pattern_group(short, gap, variance, m, rule):
         features[0, 0] += shift
         shift, u_middle = 0.0, short / soft
     y, weight = gaussian.fill_grid(features[:count], -REACH, REACH, rule)
-    middle = gaussian.hazard(u_middle)
-    log_middle = log_tail(u_middle, middle)
+    middle = tails.hazard(u_middle)
+    log_middle = tails.log_tail(u_middle)
+    force, exponent, growth = np.empty_like(y), np.empty_like(y), np.empty_like(y)
+    for j in range(len(y)):  # apart from the sums: it becomes vector instructions
+        u = u_middle - width * y[j] / soft
+        force[j] = tails.hazard(u) - middle
+        exponent[j] = m * (tails.log_tail(u) - log_middle) - shift * y[j]
+        growth[j] = portable.expm1(exponent[j])
     excess = first = second = tilted = moved = 0.0
     for j in range(len(y)):
-        u = u_middle - width * y[j] / soft
-        hazard = gaussian.hazard(u)
-        exponent = m * (log_tail(u, hazard) - log_middle) - shift * y[j]
-        growth = math.expm1(exponent)
-        w = weight[j] * (1.0 + growth)
-        hazard -= middle
-        excess += weight[j] * growth
-        first += w * hazard
-        second += w * hazard * hazard
-        tilted += w * exponent
+        w = weight[j] * (1.0 + growth[j])
+        excess += weight[j] * growth[j]
+        first += w * force[j]
+        second += w * force[j] * force[j]
+        tilted += w * exponent[j]
         moved += w * y[j]
     norm = 1.0 + excess
     first /= norm

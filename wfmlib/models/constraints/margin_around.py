@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, portable, tails
 from wfmlib.numerics.tabulated import ORDER, evaluate, panel_of
 
 FAR = 8.0  # cuts beyond this many standard deviations are too small to divide by
@@ -61,7 +61,7 @@ def given_fields(kappa, reference, fields, split):
     return *fields, edges, *reference.table(split, fields[2]), RULE
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _private_fields(x, force, log_weight, split, ends, table, rule):
     """Return nodes and weights for y, given x, from the measure of the reference.
 
@@ -96,45 +96,47 @@ def _private_fields(x, force, log_weight, split, ends, table, rule):
     if direct:
         total = gaussian.H(cut)
         for j in range(len(y)):
-            weight[j] /= total
-            if weight[j] > 1e-20:
-                field = split.root_c * x + split.lean * y[j]
-                weight[j] *= gaussian.H((split.kt - field) / root_left)
+            field = split.root_c * x + split.lean * y[j]
+            weight[j] *= tails.tail((split.kt - field) / root_left) / total
+        return y, weight
+    # relative to the normal density about the mean, which is in the weight already
+    if margin:
+        for j in range(len(y)):
+            field = split.root_c * x + split.lean * (y[j] + mean)
+            given = tails.log_tail((split.kt - field) / root_left)
+            weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + given - log_weight)
+            y[j] += mean
         return y, weight
     for j in range(len(y)):
-        shift = y[j]
+        field = split.root_c * x + split.lean * (y[j] + mean)
+        field = min(max(field, ends[0]), ends[-1])
+        given = evaluate(ends, table[0], panel_of(ends, field), field)
+        weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + given - log_weight)
         y[j] += mean
-        field = split.root_c * x + split.lean * y[j]
-        if margin:
-            given = gaussian.log_H((split.kt - field) / root_left)
-        else:
-            field = min(max(field, ends[0]), ends[-1])
-            given = evaluate(ends, table[0], panel_of(ends, field), field)
-        # relative to the normal density about the mean, which is in the weight already
-        weight[j] *= math.exp(-mean * (shift + 0.5 * mean) + given - log_weight)
     return y, weight
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def forces(x, weight, other, log_weight, split, ends, table, rule):
     """Return ``E f'^2`` and ``E r f'``, r = `other` the force on another reference."""
     force = common = 0.0
     root_own = math.sqrt(split.own)
     for i in range(len(x)):
         y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
-        first = second = 0.0
+        hazard = np.empty_like(y)
         for j in range(len(y)):
             u = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
-            if u > -9.0 and inner[j] > 1e-20:  # the hazard of -9 is 1e-18
-                hazard = gaussian.hazard(u)
-                first += inner[j] * hazard
-                second += inner[j] * hazard * hazard
+            hazard[j] = tails.hazard(u)
+        first = second = 0.0
+        for j in range(len(y)):
+            first += inner[j] * hazard[j]
+            second += inner[j] * hazard[j] * hazard[j]
         force += weight[i] * second
         common += weight[i] * other[i] * first
     return force / split.own, common / root_own
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def averages(x, weight, other, log_weight, split, ends, table, rule, sharp):
     """Return averages of f, f'^2, r f' with either r, f''^2, as in `log_concave.Averages`.
 
@@ -144,25 +146,30 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp):
     root_own, root_left = math.sqrt(split.own), math.sqrt(split.left)
     for i in range(len(x)):
         y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
+        log_weights, slopes, bends = np.empty_like(y), np.empty_like(y), np.empty_like(y)
         for j in range(len(y)):
-            if inner[j] < 1e-20:
-                continue
-            w = weight[i] * inner[j]
             u = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
-            if u < -9.0:  # all f is 1e-19 there
-                continue
-            hazard = gaussian.hazard(u) / root_own
-            bend = gaussian.hazard_derivative(u) / split.own  # - f''
-            cost += w * gaussian.log_H(u)
-            force += w * hazard**2
-            common += w * other[i] * hazard
-            stiffness += w * bend**2
-            field = split.root_c * x[i] + split.lean * y[j]
-            if sharp:
-                pull += w * (y[j] * hazard + split.width * bend) / split.lean
-            elif len(ends) == 0:
-                pull += w * gaussian.hazard((split.kt - field) / root_left) / root_left * hazard
-            else:
+            log_weights[j] = tails.log_tail(u)
+            slopes[j] = tails.hazard(u) / root_own
+            bends[j] = tails.hazard_derivative(u) / split.own  # - f''
+        given = np.empty_like(y)  # the force on the reference
+        if not sharp and len(ends) == 0:
+            for j in range(len(y)):
+                field = split.root_c * x[i] + split.lean * y[j]
+                given[j] = tails.hazard((split.kt - field) / root_left) / root_left
+        elif not sharp:
+            for j in range(len(y)):
+                field = split.root_c * x[i] + split.lean * y[j]
                 field = min(max(field, ends[0]), ends[-1])
-                pull += w * evaluate(ends, table[1], panel_of(ends, field), field) * hazard
+                given[j] = evaluate(ends, table[1], panel_of(ends, field), field)
+        for j in range(len(y)):
+            w = weight[i] * inner[j]
+            cost += w * log_weights[j]
+            force += w * slopes[j] ** 2
+            common += w * other[i] * slopes[j]
+            stiffness += w * bends[j] ** 2
+            if sharp:
+                pull += w * (y[j] * slopes[j] + split.width * bends[j]) / split.lean
+            else:
+                pull += w * given[j] * slopes[j]
     return cost, force, common, pull, stiffness

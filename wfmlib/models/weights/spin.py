@@ -1,4 +1,8 @@
-"""A weight of +1 or -1 in a Gaussian field: its averages, and those next to a reference."""
+"""A weight of +1 or -1 in a Gaussian field: its averages, and those next to a reference.
+
+Loops that fill arrays are apart from those that sum them: the former become vector instructions,
+the latter keep their order.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,40 @@ import math
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, portable
 from wfmlib.numerics.newton import bracketed
 
 FAR = 10.0  # how far fields of infinitely many replicas are followed
 
 
-@njit(cache=True, nogil=True)
-def field_averages(width, rule):
-    """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal.
+@njit(cache=True, nogil=True, error_model="numpy")
+def spin_moments(field, m, variance, log_2cosh):
+    """Set the arrays to ``tanh |field|``, ``sech^2`` and ``ln 2 cosh`` of an array of fields.
 
     In exponentials of ``-2 |field|``, so that nothing overflows or cancels.
     """
+    for i in range(len(field)):
+        x = abs(field[i])
+        decay = portable.exp(-2.0 * x)
+        m[i] = -portable.expm1(-2.0 * x) / (1.0 + decay)
+        variance[i] = 4.0 * decay / ((1.0 + decay) * (1.0 + decay))
+        log_2cosh[i] = x + portable.log1p_of_share(decay)
+
+
+@njit(cache=True, nogil=True)
+def field_averages(width, rule):
+    """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal."""
     # the averages are even: twice the half line, its panels graded towards 0
     features = np.array([[0.0, 1.0 / max(width, 0.5)]])
     x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, rule)
+    m, variance, log = np.empty_like(x), np.empty_like(x), np.empty_like(x)
+    spin_moments(width * x, m, variance, log)
     q = complement = log_2cosh = fluctuation = 0.0
     for i in range(len(x)):
-        field = width * x[i]
-        decay = math.exp(-2.0 * field)
-        variance = 4.0 * decay / (1.0 + decay) ** 2
-        q += 2.0 * weight[i] * (math.expm1(-2.0 * field) / (1.0 + decay)) ** 2
-        complement += 2.0 * weight[i] * variance
-        log_2cosh += 2.0 * weight[i] * (field + math.log1p(decay))
-        fluctuation += 2.0 * weight[i] * variance**2
+        q += 2.0 * weight[i] * m[i] ** 2
+        complement += 2.0 * weight[i] * variance[i]
+        log_2cosh += 2.0 * weight[i] * log[i]
+        fluctuation += 2.0 * weight[i] * variance[i] ** 2
     if q > 0.5:  # the smaller of the two keeps its digits, and their sum is 1
         q = 1.0 - complement
     else:
@@ -83,7 +97,7 @@ def limit_averages(width, pull, rule):
     return overlap, complement, lean, term
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def reference_spin(u, width, correlation, rule):
     """Return E (1 + mr) and E (1 + mr) mr given u, where ``mr = tanh(width x)``.
 
@@ -98,21 +112,22 @@ def reference_spin(u, width, correlation, rule):
         if count:
             features[0] = -lean * u[i] / own, 1.0 / own
         v, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
-        total = signed = 0.0
+        m = np.empty_like(v)
         for j in range(len(v)):
             field = lean * u[i] + own * v[j]
-            decay = math.exp(-2.0 * abs(field))
-            density = weight[j] * 2.0 / (1.0 + decay)
-            m = (1.0 - decay) / (1.0 + decay)
-            if field < 0.0:
-                density, m = density * decay, -m
-            total += density
-            signed += density * m
+            decay = portable.exp(-2.0 * abs(field))
+            up = field >= 0.0
+            m[j] = (1.0 - decay if up else decay - 1.0) / (1.0 + decay)
+            weight[j] *= (2.0 if up else 2.0 * decay) / (1.0 + decay)
+        total = signed = 0.0
+        for j in range(len(v)):
+            total += weight[j]
+            signed += weight[j] * m[j]
         first[i], second[i] = total, signed
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _delta(delta, target, width, u, weight):
     """Solve for the delta at which the logit of the distance is `target`.
 
@@ -120,15 +135,21 @@ def _delta(delta, target, width, u, weight):
     is ``1 - p``, positive: there is one root.
     """
     low, high = delta - 10.0 * width - 5.0, delta + 10.0 * width + 5.0
+    above, below, spread = np.empty_like(u), np.empty_like(u), np.empty_like(u)
     for _ in range(100):
-        near = far = variance = 1e-300
         for i in range(len(u)):
             field = width * u[i] + delta
-            decay = math.exp(-2.0 * abs(field))
-            large, small = weight[i] / (1.0 + decay), weight[i] * decay / (1.0 + decay)
-            variance += 4.0 * large * decay / (1.0 + decay)
-            near += large if field > 0.0 else small
-            far += small if field > 0.0 else large
+            decay = portable.exp(-2.0 * abs(field))
+            large = weight[i] / (1.0 + decay)
+            small = large * decay
+            above[i] = large if field > 0.0 else small
+            below[i] = small if field > 0.0 else large
+            spread[i] = 4.0 * small / (1.0 + decay)
+        near = far = variance = 1e-300
+        for i in range(len(u)):
+            near += above[i]
+            far += below[i]
+            variance += spread[i]
         excess = math.log(far / near) - target
         step = excess * 2.0 * far * near / variance
         if abs(step) <= 1e-15 * max(1.0, abs(delta)):
@@ -155,17 +176,16 @@ def constrained_averages(distance, width, reference_width, correlation, rule):
         delta = _delta(delta, target, width, u, first)
         if not count or abs(delta - before) < 0.5:
             break
+    field = width * u + delta
+    m, variance, log = np.empty_like(u), np.empty_like(u), np.empty_like(u)
+    spin_moments(field, m, variance, log)
     p = complement = t0 = log_2cosh = fluctuation = 0.0
     for i in range(len(u)):
-        field = width * u[i] + delta
-        decay = math.exp(-2.0 * abs(field))
-        variance = 4.0 * decay / (1.0 + decay) ** 2
-        m = -math.expm1(-2.0 * abs(field)) / (1.0 + decay)
-        p += first[i] * m * m
-        complement += first[i] * variance
-        t0 += second[i] * (m if field > 0.0 else -m)
-        log_2cosh += first[i] * (abs(field) + math.log1p(decay))
-        fluctuation += first[i] * variance**2
+        p += first[i] * m[i] ** 2
+        complement += first[i] * variance[i]
+        t0 += second[i] * (m[i] if field[i] > 0.0 else -m[i])
+        log_2cosh += first[i] * log[i]
+        fluctuation += first[i] * variance[i] ** 2
     if p > 0.5:
         p = 1.0 - complement
     else:

@@ -13,11 +13,27 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.weights.spin import magnetisation, reference_spin
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, portable
 from wfmlib.numerics.newton import bracketed
 
 LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
 LEAST = -45.0  # logarithm of what is neglected, relative to the maximum
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tilts(y, bias, split, shift, m, log_middle):
+    """Return what weighs the fields ``bias + split (y + shift)`` of one sign, for y of any length.
+
+    First ``exp(-2 |field|)``, then the exponent ``m ln 2 cosh`` less that in the middle, and
+    ``e^exponent - 1`` relative to the normal density about `shift`.
+    """
+    decay, exponent, growth = np.empty_like(y), np.empty_like(y), np.empty_like(y)
+    for j in range(len(y)):
+        field = abs(bias + split * (y[j] + shift))
+        decay[j] = portable.exp(-2.0 * field)
+        exponent[j] = m * (field + portable.log1p_of_share(decay[j]) - log_middle)
+        growth[j] = portable.expm1(exponent[j] - shift * (y[j] + shift))
+    return decay, exponent, growth
 
 
 @njit(cache=True, nogil=True)
@@ -46,20 +62,17 @@ def mild(width, split, m, rule):
                 continue
             features[0] = -side * bias / split - shift, 1.0 / max(split, 0.5)
             y, inner = gaussian.fill_grid(features, edge, LIMIT, rule)
+            decay, exponent, growth = tilts(y, bias, side * split, shift, m, log_middle)
             for j in range(len(y)):
-                field = abs(bias + side * split * (y[j] + shift))
-                decay = math.exp(-2.0 * field)
-                exponent = m * (field + math.log1p(decay) - log_middle)
-                growth = math.expm1(exponent - shift * (y[j] + shift))
-                weight = inner[j] * (1.0 + growth)
-                response = side * (1.0 - decay) / (1.0 + decay) - middle
+                weight = inner[j] * (1.0 + growth[j])
+                response = side * (1.0 - decay[j]) / (1.0 + decay[j]) - middle
                 if shift > 0.0:
                     norm += inner[j]
-                excess += inner[j] * growth
+                excess += inner[j] * growth[j]
                 first += weight * response
                 second += weight * response * response
-                variance += weight * 4.0 * decay / (1.0 + decay) ** 2
-                tilted += weight * exponent
+                variance += weight * 4.0 * decay[j] / (1.0 + decay[j]) ** 2
+                tilted += weight * exponent[j]
         log_norm = math.log1p(excess + (norm - 1.0)) + 0.5 * shift * shift
         norm += excess
         first /= norm
@@ -226,21 +239,19 @@ def _one_group(bias, width, m, rule):
             continue
         features[0] = zero, 1.0 / max(width, 0.5)
         z, weight = gaussian.fill_grid(features, edge, 9.0, rule)
+        decay, exponent, growth = tilts(z, size, side * width, shift, m, log_middle)
         for j in range(len(z)):
-            field = abs(size + side * width * (z[j] + shift))
-            decay = math.exp(-2.0 * field)
-            exponent = m * (field + math.log1p(decay) - log_middle)
-            growth = math.expm1(exponent - shift * (z[j] + shift))
-            w = weight[j] * (1.0 + growth)
-            large, small = w / (1.0 + decay), w * decay / (1.0 + decay)
+            w = weight[j] * (1.0 + growth[j])
+            large = w / (1.0 + decay[j])
+            small = large * decay[j]
             near += large if side > 0.0 else small
             far += small if side > 0.0 else large
-            variance += 4.0 * large * decay / (1.0 + decay)
-            response = side * (1.0 - decay) / (1.0 + decay) - middle
+            variance += 4.0 * small / (1.0 + decay[j])
+            response = side * (1.0 - decay[j]) / (1.0 + decay[j]) - middle
             first += w * response
             second += w * response * response
-            tilted += w * exponent
-            excess += weight[j] * growth
+            tilted += w * exponent[j]
+            excess += weight[j] * growth[j]
             if shift > 0.0:
                 norm += weight[j]
     log_norm = math.log1p(excess + (norm - 1.0)) + 0.5 * shift * shift

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from wfmlib.models.constraints.margin import log_tail, pattern_group
-from wfmlib.numerics import gaussian
+from wfmlib.models.constraints.margin import pattern_group
+from wfmlib.numerics import gaussian, portable, tails
 from wfmlib.theory.saddles.constrained import FREE, LIMIT, Constrained
 
 RULE = gaussian.legendre_rule(10)  # relative errors of all averages below 1e-11
@@ -177,7 +177,7 @@ def _reach(root_c, spread, kt, lean, rho, sigma):
     return ranges
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _pattern_averages(
     root_c, variance, kt, slope, width, outer, gap, own, kappa, lean, left, m, rule
 ):  # fmt: skip
@@ -212,16 +212,17 @@ def _pattern_averages(
             features[count] = (kt / root_c - rho * u[i]) / sigma, spread / (root_c * sigma)
             count += 1
         v, measure = gaussian.fill_grid(features[:count], ranges[1, 0], ranges[1, 1], rule)
-        first = second = 0.0
+        hazard = np.empty_like(v)  # of another reference
         for j in range(len(v)):
             short = (kt - root_c * (rho * u[i] + sigma * v[j])) / spread
-            hazard = gaussian.hazard(short)  # of another reference
-            above = gaussian.log_H((kt - along * u[i] - across * v[j]) / root_left)
-            exponent = above - log_tail(short, hazard)
-            if exponent > -100.0:
-                w = weight[i] * measure[j] * math.exp(exponent)
-                first += w
-                second += w * hazard
+            hazard[j] = tails.hazard(short)
+            above = tails.log_tail((kt - along * u[i] - across * v[j]) / root_left)
+            measure[j] *= portable.exp(above - tails.log_tail(short))
+        first = second = 0.0
+        for j in range(len(v)):
+            w = weight[i] * measure[j]
+            first += w
+            second += w * hazard[j]
         if first < 1e-24:
             continue
         group = pattern_group(kappa - size * u[i], gap, own, m, rule)
