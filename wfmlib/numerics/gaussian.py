@@ -21,7 +21,7 @@ from numba import njit
 from wfmlib.numerics import _validate, tails
 from wfmlib.numerics._universal import universal
 from wfmlib.numerics.ranges import Finite, Range
-from wfmlib.numerics.tails import LOG_SQRT_2PI, SQRT_2PI
+from wfmlib.numerics.tails import SQRT_2PI
 from wfmlib.numerics.types import Array
 
 __all__ = [
@@ -47,8 +47,8 @@ def __dir__():
 # The tail of the normal density: functions for scalars and arrays, and inside numba kernels
 # ------------------------------------------------------------------------------------------------
 
-# One number at a time, with the platform's exponential and logarithm: for messages, whose loops are
-# bounded by other work, and for whoever needs the gap itself.
+# One number at a time, with the platform's exponential: for messages, whose loops are bounded by
+# other work, and for whoever needs the gap itself.
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

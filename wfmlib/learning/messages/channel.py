@@ -24,7 +24,8 @@ import math
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics.gaussian import LOG_SQRT_2PI, hazard_gap, scalar_density, scalar_tail
+from wfmlib.numerics.gaussian import hazard_gap, scalar_density, scalar_tail
+from wfmlib.numerics.tails import LOG_SQRT_2PI
 
 DEGREE = 10  # of the polynomials of the slope
 TOLERANCE = 1e-8  # of what is left out, relative to 1 + |slope|

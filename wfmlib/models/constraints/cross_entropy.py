@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave
-from wfmlib.numerics import _validate, gaussian, portable
+from wfmlib.numerics import _validate, gaussian, portable, tails
 from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.tabulated import tabulate
 from wfmlib.numerics.types import Array
@@ -176,14 +176,14 @@ def _sharp_gibbs(omega, variance, beta, rows):
         if far >= 0.0:  # beta^2 variance cancels
             hazard = far + gaussian.hazard_gap(far)
             excess = gaussian.hazard_gap(far)
-            wrong = -0.5 * near * near - gaussian.LOG_SQRT_2PI - math.log(hazard)
+            wrong = -0.5 * near * near - tails.LOG_SQRT_2PI - math.log(hazard)
         else:
             excess = gaussian.hazard(far) - far
             wrong = beta * (omega[i] + 0.5 * beta * variance) + gaussian.log_H(far)
         top = max(right, wrong)
         total = top + math.log1p(math.exp(min(right, wrong) - top))
         share = math.exp(wrong - total)
-        at_zero = math.exp(-0.5 * near * near - gaussian.LOG_SQRT_2PI - total) / width
+        at_zero = math.exp(-0.5 * near * near - tails.LOG_SQRT_2PI - total) / width
         rows[0, i] = total
         rows[1, i] = beta * share
         if far >= 0.0:

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.weights.spin import magnetisation, reference_spin
-from wfmlib.numerics import gaussian, portable
+from wfmlib.numerics import gaussian, portable, tails
 from wfmlib.numerics.newton import bracketed
 
 LIMIT = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
@@ -155,7 +155,7 @@ def strong(width, split, m, rule):
                     decay = math.exp(-2.0 * field)
                     exponent = m * (field + math.log1p(decay)) - highest
                     shift = 0.5 * (place - y) * (place + y)
-                    weight = half * rule[j, 1] * math.exp(exponent + shift) / gaussian.SQRT_2PI
+                    weight = half * rule[j, 1] * math.exp(exponent + shift) / tails.SQRT_2PI
                     response = side * (1.0 - decay) / (1.0 + decay) - best
                     norm += weight
                     first += weight * response

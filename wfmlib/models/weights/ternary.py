@@ -26,7 +26,7 @@ from wfmlib.models.weights.terms import (
     LimitEntropic,
     Magnetised,
 )
-from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics import _validate, gaussian, tails
 from wfmlib.numerics.newton import bracketed
 from wfmlib.numerics.ranges import Range
 
@@ -529,7 +529,7 @@ def _shared(bias, inner, m, log_z, a, rule):
             y = centre + half * rule[j, 0]
             site = _site(bias + inner * y, log_z, a)
             exponent = m * (site[3] - middle[3])
-            measure = half * rule[j, 1] / gaussian.SQRT_2PI
+            measure = half * rule[j, 1] / tails.SQRT_2PI
             if mild:
                 measure *= math.exp(-0.5 * y * y)
                 growth = math.expm1(exponent)

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import Grouped, Limit
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, tails
 from wfmlib.theory.machines import three_units
 from wfmlib.theory.machines.three_units import (
     NEGLIGIBLE,
@@ -41,12 +41,12 @@ MOST_NODES = 160  # of a common grid: beyond, groups are narrow and have nodes o
 @njit(cache=True, nogil=True)
 def _unit(z):
     """Return ``ln P``, its derivative in z, and ``Q = 1 - P``, for ``P = H(-z)``."""
-    density = math.exp(-0.5 * z * z) / gaussian.SQRT_2PI
+    density = math.exp(-0.5 * z * z) / tails.SQRT_2PI
     if z > 0.0:
         wrong = density / (z + gaussian.hazard_gap(z))
         return math.log1p(-wrong), density / (1.0 - wrong), wrong
     hazard = gaussian.hazard_gap(-z) - z
-    log_right = -0.5 * z * z - gaussian.LOG_SQRT_2PI - math.log(hazard)
+    log_right = -0.5 * z * z - tails.LOG_SQRT_2PI - math.log(hazard)
     return log_right, hazard, 1.0 - density / hazard
 
 
@@ -313,7 +313,7 @@ def _fill_row(x, width, m, step, row):
     push = min(pull / (1.0 + pull) * max(-x, 0.0), pull * 4.0) + min(pull, 1.5)
     narrow = step / math.sqrt(1.0 + pull)
     count = min(int((2.0 * REACH + push / width) / narrow) + 1, row.shape[1])
-    shift = math.log(narrow) - gaussian.LOG_SQRT_2PI
+    shift = math.log(narrow) - tails.LOG_SQRT_2PI
     for i in range(count):
         u = -REACH + i * narrow
         row[0, i] = u

@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import Grouped
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import tails
 from wfmlib.theory.machines.unit_moments import (
     NEGLIGIBLE,
     log_sum,
@@ -96,9 +96,9 @@ def _signed_moments(x, width, m):
             z = x[i] + width * u
             weight = 1.0
             if width > 0.0:
-                weight = step * math.exp(-0.5 * u * u) / gaussian.SQRT_2PI
+                weight = step * math.exp(-0.5 * u * u) / tails.SQRT_2PI
             even = math.erf(z / math.sqrt(2.0))
-            steep = 2.0 * math.exp(-0.5 * z * z) / gaussian.SQRT_2PI
+            steep = 2.0 * math.exp(-0.5 * z * z) / tails.SQRT_2PI
             before = 0.0
             power = 1.0
             for j in range(m + 1):

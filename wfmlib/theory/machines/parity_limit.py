@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import Limit
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, tails
 
 REACH = 6.5  # how far shared fields are followed
 LEAST = 1e-11  # nodes of a smaller weight are left out
@@ -78,7 +78,7 @@ def _log_sigma(z, slope, curvature):
         value = log_right + math.log(a + gaussian.H(last) * math.exp(log_b - log_right))
     for i in range(units):
         # for the moment ln G_i
-        curvature[i, i] = -0.5 * z[i] * z[i] - gaussian.LOG_SQRT_2PI
+        curvature[i, i] = -0.5 * z[i] * z[i] - tails.LOG_SQRT_2PI
     for i in range(units):
         others = 1.0
         for j in range(units):

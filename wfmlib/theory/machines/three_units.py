@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics import _threads, gaussian
+from wfmlib.numerics import _threads, gaussian, tails
 
 LIMIT = 6.0  # how far the shared fields are followed
 TOP = 7.0  # a unit so far above its threshold is right, but for 1e-12
@@ -149,7 +149,7 @@ def _row(x, width, node, cell, count, logs, mean):
     Returns the first and the last node that count. The last of all, `count - 1`, stands for all
     nodes from there on.
     """
-    shift = math.log(width) + gaussian.LOG_SQRT_2PI
+    shift = math.log(width) + tails.LOG_SQRT_2PI
     for j in range(count):
         logs[j] = math.log(cell[j]) - 0.5 * ((node[j] - x) / width) ** 2 - shift
         mean[j] = node[j] - x

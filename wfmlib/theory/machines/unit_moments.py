@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics import gaussian
+from wfmlib.numerics import gaussian, tails
 
 STEP = 0.8  # of the sums, in units of the narrowest width
 REACH = 8.0  # how far fields are followed, in standard deviations
@@ -118,7 +118,7 @@ def moments(x, width, m):
             u = (j - half) * step
             z = x[i] + width * u
             near = gaussian.hazard_gap(abs(z))  # of the tail at |z|
-            tail = -0.5 * z * z - gaussian.LOG_SQRT_2PI - math.log(abs(z) + near)
+            tail = -0.5 * z * z - tails.LOG_SQRT_2PI - math.log(abs(z) + near)
             less = math.log1p(-math.exp(tail))
             inner = (abs(z) + near) * math.exp(tail - less)
             if z > 0.0:
@@ -128,7 +128,7 @@ def moments(x, width, m):
                 right[j], wrong[j] = tail, less
                 hazard[j], lost[j] = abs(z) + near, inner
             density[j] = -0.5 * u * u
-        shift = math.log(step) - gaussian.LOG_SQRT_2PI if width > 0.0 else 0.0
+        shift = math.log(step) - tails.LOG_SQRT_2PI if width > 0.0 else 0.0
         for k in range(m + 1):
             peak = -np.inf
             for j in range(count):
