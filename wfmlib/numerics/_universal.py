@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numba import vectorize
+from numba import njit, vectorize
 from numba.core.registry import cpu_target
+
+PLAIN = (float, int, np.ndarray, list, tuple)  # what is not asked for a way of its own
 
 
 class Universal:
@@ -24,8 +26,9 @@ class Universal:
         As numba writes it.
     loop : callable, optional
         Kernel ``loop(x, out)`` that sets ``out[i] = function(x[i])`` for arrays of shape (n,). It
-        takes the place of the universal function's own loop, of which LLVM makes no vectors,
-        where the argument is one array of float64 in C order.
+        takes the place of the universal function, of whose own loop LLVM makes no vectors and
+        which is long to compile, where the only argument is a number or a plain array; and
+        kernels, which may call `function` of numbers only, compile it by itself.
     """
 
     def __init__(self, function, signature, loop=None):
@@ -42,11 +45,13 @@ class Universal:
         """Return the function's values, as a NumPy universal function does."""
         if self._loop is not None and len(args) == 1 and not options:
             (x,) = args
-            plain = type(x) is np.ndarray and x.dtype == np.float64 and x.flags.c_contiguous
-            if plain and x.ndim > 0:
-                out = np.empty_like(x)
-                self._loop(x.reshape(-1), out.reshape(-1))
-                return out
+            if type(x) in PLAIN or isinstance(x, np.generic):
+                given = np.asarray(x)
+                if given.dtype.kind in "biuf" and given.dtype.itemsize <= 8:
+                    given = given.astype(np.float64, order="C", copy=False)
+                    out = np.empty_like(given)
+                    self._loop(given.reshape(-1), out.reshape(-1))
+                    return out[()]  # a number for a number
             # masks compare NaN, and drop what overflowed: neither is news for the caller
             with np.errstate(invalid="ignore", over="ignore"):
                 return self.compiled(x)
@@ -57,9 +62,16 @@ class Universal:
             raise AttributeError(f"{self.__qualname__} has no attribute {name!r}")
         return getattr(self.compiled, name)
 
+    @functools.cached_property
+    def _kernel(self):
+        """What kernels call."""
+        if self._loop is None:
+            return self.compiled
+        return njit(cache=True, nogil=True, error_model="numpy")(self.__wrapped__)
+
     @property
     def _numba_type_(self):  # what numba asks of a name that it meets in a kernel
-        return cpu_target.typing_context.resolve_value_type(self.compiled)
+        return cpu_target.typing_context.resolve_value_type(self._kernel)
 
     def __reduce__(self):  # its module and name: nothing else travels to another process
         return self.__qualname__

@@ -133,7 +133,7 @@ def log_tail(x):
 
 
 # ------------------------------------------------------------------------------------------------
-# The same over arrays: x and out have shape (n,), and may be one array
+# The same over arrays: x and out have shape (n,) and share no memory
 # ------------------------------------------------------------------------------------------------
 
 

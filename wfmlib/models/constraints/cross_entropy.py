@@ -248,14 +248,20 @@ def _gibbs(omega, variance, gamma, beta, rule, rows):
         share, push = _share(mode, gamma), (mode - omega[i]) / variance
         least = math.log1p(math.exp(-2.0 * gamma * abs(mode))) / (2.0 * gamma) + max(-mode, 0.0)
         narrow = 1.0 / math.sqrt(1.0 + 2.0 * gamma * (beta * share) * variance * (1.0 - share))
-        features[0] = 0.0, narrow
+        features[0, 0], features[0, 1] = 0.0, narrow
         count = 1
         if ratio > 1.0:  # the loss becomes a wall, where a pattern costs 1
-            features[count] = (math.log(ratio) / (2.0 * gamma) - mode) / width, 0.5 / gamma / width
+            features[count, 0], features[count, 1] = (
+                (math.log(ratio) / (2.0 * gamma) - mode) / width,
+                0.5 / gamma / width,
+            )
             count += 1
         # errors are counted up to zero, where the loss bends: within the width of the weight, if
         # the field of largest weight is there
-        features[count] = -mode / width, 1.0 / ((2.0 * gamma + beta) * width)
+        features[count, 0], features[count, 1] = (
+            -mode / width,
+            1.0 / ((2.0 * gamma + beta) * width),
+        )
         if ratio > 300.0:
             features[count, 1] = 0.0 if abs(mode) > 40.0 * narrow * width else narrow
         count += 1

@@ -177,29 +177,31 @@ def pattern_group(short, gap, variance, m, rule):
         u_middle = short * (narrow**2 if shift > 0.0 else 1.0) / soft
     count = 0
     if width > 0.3 * soft:
-        features[0] = short / width - shift, soft / width
+        features[0, 0], features[0, 1] = short / width - shift, soft / width
         count = 1
     if narrow < 0.5:
-        features[count] = 0.0, narrow
+        features[count, 0], features[count, 1] = 0.0, narrow
         count += 1
     elif shift < 2.0:  # the tilt is slight, and no large numbers shall cancel
         features[0, 0] += shift
         shift, u_middle = 0.0, short / soft
     y, weight = gaussian.fill_grid(features[:count], -REACH, REACH, rule)
-    middle = tails.hazard(u_middle)
-    log_middle = tails.log_tail(u_middle)
-    force, exponent, growth = np.empty_like(y), np.empty_like(y), np.empty_like(y)
-    for j in range(len(y)):  # apart from the sums: it becomes vector instructions
-        u = u_middle - width * y[j] / soft
-        force[j] = tails.hazard(u) - middle
-        exponent[j] = m * (tails.log_tail(u) - log_middle) - shift * y[j]
+    middle, log_middle = gaussian.hazard(u_middle), gaussian.log_H(u_middle)
+    u, hazard = np.empty_like(y), np.empty_like(y)
+    exponent, growth = np.empty_like(y), np.empty_like(y)
+    for j in range(len(y)):  # loops of their own become vector instructions
+        u[j] = u_middle - width * y[j] / soft
+    tails.fill_hazard(u, hazard)
+    tails.fill_log_tail(u, exponent)
+    for j in range(len(y)):
+        exponent[j] = m * (exponent[j] - log_middle) - shift * y[j]
         growth[j] = portable.expm1(exponent[j])
     excess = first = second = tilted = moved = 0.0
     for j in range(len(y)):
-        w = weight[j] * (1.0 + growth[j])
+        w, force = weight[j] * (1.0 + growth[j]), hazard[j] - middle
         excess += weight[j] * growth[j]
-        first += w * force[j]
-        second += w * force[j] * force[j]
+        first += w * force
+        second += w * force * force
         tilted += w * exponent[j]
         moved += w * y[j]
     norm = 1.0 + excess
@@ -216,7 +218,7 @@ def pattern_averages(c0, gap, variance, kappa, m, rule):
     features = np.empty((1, 2))
     count = 0
     if root > 0.05:
-        features[0] = kappa / root, math.sqrt(variance + gap) / root
+        features[0, 0], features[0, 1] = kappa / root, math.sqrt(variance + gap) / root
         count = 1
     x, outer = gaussian.fill_grid(features[:count], min(kappa, 0.0) - REACH, REACH, rule)
     common = spread = term = information = 0.0
@@ -281,10 +283,10 @@ def limit_averages(c, spread, variance, kappa, rule):
     features = np.empty((2, 2))
     count = 0
     if root > 0.05:
-        features[0] = kappa / root, soft / root
+        features[0, 0], features[0, 1] = kappa / root, soft / root
         # where the maximum begins to move: ratio h'(t) = 1
         bend = -math.sqrt(2.0 * math.log1p(ratio))
-        features[1] = (kappa - soft * bend) / root, soft / (root * (1.0 - bend))
+        features[1, 0], features[1, 1] = (kappa - soft * bend) / root, soft / (root * (1.0 - bend))
         count = 2
     x, measure = gaussian.fill_grid(features[:count], min(kappa, 0.0) - FAR, FAR, rule)
     term = force = stretch = 0.0

@@ -93,25 +93,27 @@ def _private_fields(x, force, log_weight, split, ends, table, rule):
             count += 1
     low, high = mean - centre - LIMIT, mean - centre + LIMIT
     y, weight = gaussian.fill_grid(features[:count], low, high, rule)
+    u, given = np.empty_like(y), np.empty_like(y)
     if direct:
         total = gaussian.H(cut)
         for j in range(len(y)):
-            field = split.root_c * x + split.lean * y[j]
-            weight[j] *= tails.tail((split.kt - field) / root_left) / total
+            u[j] = (split.kt - split.root_c * x - split.lean * y[j]) / root_left
+        tails.fill_tail(u, given)
+        for j in range(len(y)):
+            weight[j] *= given[j] / total
         return y, weight
     # relative to the normal density about the mean, which is in the weight already
     if margin:
         for j in range(len(y)):
+            u[j] = (split.kt - split.root_c * x - split.lean * (y[j] + mean)) / root_left
+        tails.fill_log_tail(u, given)
+    else:
+        for j in range(len(y)):
             field = split.root_c * x + split.lean * (y[j] + mean)
-            given = tails.log_tail((split.kt - field) / root_left)
-            weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + given - log_weight)
-            y[j] += mean
-        return y, weight
+            field = min(max(field, ends[0]), ends[-1])
+            given[j] = evaluate(ends, table[0], panel_of(ends, field), field)
     for j in range(len(y)):
-        field = split.root_c * x + split.lean * (y[j] + mean)
-        field = min(max(field, ends[0]), ends[-1])
-        given = evaluate(ends, table[0], panel_of(ends, field), field)
-        weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + given - log_weight)
+        weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + given[j] - log_weight)
         y[j] += mean
     return y, weight
 
@@ -123,10 +125,10 @@ def forces(x, weight, other, log_weight, split, ends, table, rule):
     root_own = math.sqrt(split.own)
     for i in range(len(x)):
         y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
-        hazard = np.empty_like(y)
+        u, hazard = np.empty_like(y), np.empty_like(y)
         for j in range(len(y)):
-            u = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
-            hazard[j] = tails.hazard(u)
+            u[j] = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
+        tails.fill_hazard(u, hazard)
         first = second = 0.0
         for j in range(len(y)):
             first += inner[j] * hazard[j]
@@ -146,30 +148,31 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp):
     root_own, root_left = math.sqrt(split.own), math.sqrt(split.left)
     for i in range(len(x)):
         y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
+        u, given = np.empty_like(y), np.empty_like(y)
         log_weights, slopes, bends = np.empty_like(y), np.empty_like(y), np.empty_like(y)
         for j in range(len(y)):
-            u = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
-            log_weights[j] = tails.log_tail(u)
-            slopes[j] = tails.hazard(u) / root_own
-            bends[j] = tails.hazard_derivative(u) / split.own  # - f''
-        given = np.empty_like(y)  # the force on the reference
-        if not sharp and len(ends) == 0:
+            u[j] = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
+        tails.fill_log_tail(u, log_weights)
+        tails.fill_hazard(u, slopes)
+        tails.fill_hazard_derivative(u, bends)
+        if not sharp and len(ends) == 0:  # next, the force on the reference
             for j in range(len(y)):
-                field = split.root_c * x[i] + split.lean * y[j]
-                given[j] = tails.hazard((split.kt - field) / root_left) / root_left
+                u[j] = (split.kt - split.root_c * x[i] - split.lean * y[j]) / root_left
+            tails.fill_hazard(u, given)
         elif not sharp:
             for j in range(len(y)):
                 field = split.root_c * x[i] + split.lean * y[j]
                 field = min(max(field, ends[0]), ends[-1])
-                given[j] = evaluate(ends, table[1], panel_of(ends, field), field)
+                given[j] = evaluate(ends, table[1], panel_of(ends, field), field) * root_left
         for j in range(len(y)):
             w = weight[i] * inner[j]
+            slope, bend = slopes[j] / root_own, bends[j] / split.own  # bend = -f''
             cost += w * log_weights[j]
-            force += w * slopes[j] ** 2
-            common += w * other[i] * slopes[j]
-            stiffness += w * bends[j] ** 2
+            force += w * slope**2
+            common += w * other[i] * slope
+            stiffness += w * bend**2
             if sharp:
-                pull += w * (y[j] * slopes[j] + split.width * bends[j]) / split.lean
+                pull += w * (y[j] * slope + split.width * bend) / split.lean
             else:
-                pull += w * given[j] * slopes[j]
+                pull += w * given[j] / root_left * slope
     return cost, force, common, pull, stiffness

@@ -18,27 +18,28 @@ FAR = 10.0  # how far fields of infinitely many replicas are followed
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def spin_moments(field, m, variance, log_2cosh):
-    """Set the arrays to ``tanh |field|``, ``sech^2`` and ``ln 2 cosh`` of an array of fields.
+def spin_moments(width, x, shift, m, variance, log_2cosh):
+    """Set the arrays to ``tanh |field|``, sech^2 and ln 2 cosh of fields ``width x + shift``.
 
     In exponentials of ``-2 |field|``, so that nothing overflows or cancels.
     """
-    for i in range(len(field)):
-        x = abs(field[i])
-        decay = portable.exp(-2.0 * x)
-        m[i] = -portable.expm1(-2.0 * x) / (1.0 + decay)
+    for i in range(len(x)):
+        size = abs(width * x[i] + shift)
+        decay = portable.exp(-2.0 * size)
+        m[i] = -portable.expm1(-2.0 * size) / (1.0 + decay)
         variance[i] = 4.0 * decay / ((1.0 + decay) * (1.0 + decay))
-        log_2cosh[i] = x + portable.log1p_of_share(decay)
+        log_2cosh[i] = size + portable.log1p_of_share(decay)
 
 
 @njit(cache=True, nogil=True)
 def field_averages(width, rule):
     """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal."""
     # the averages are even: twice the half line, its panels graded towards 0
-    features = np.array([[0.0, 1.0 / max(width, 0.5)]])
+    features = np.zeros((1, 2))
+    features[0, 1] = 1.0 / max(width, 0.5)
     x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, rule)
     m, variance, log = np.empty_like(x), np.empty_like(x), np.empty_like(x)
-    spin_moments(width * x, m, variance, log)
+    spin_moments(width, x, 0.0, m, variance, log)
     q = complement = log_2cosh = fluctuation = 0.0
     for i in range(len(x)):
         q += 2.0 * weight[i] * m[i] ** 2
@@ -82,7 +83,7 @@ def limit_averages(width, pull, rule):
     """
     features = np.empty((1, 2))
     scale = max(abs(1.0 - pull) ** 1.5, 1e-10) / max(width, 1e-3)
-    features[0] = 0.0, min(scale, 1.0 / max(width, 0.5))
+    features[0, 0], features[0, 1] = 0.0, min(scale, 1.0 / max(width, 0.5))
     u, measure = gaussian.fill_grid(features, 0.0, FAR, rule)
     overlap = complement = lean = term = 0.0
     for i in range(len(u)):
@@ -110,7 +111,7 @@ def reference_spin(u, width, correlation, rule):
     count = 1 if own > 0.5 else 0
     for i in range(len(u)):
         if count:
-            features[0] = -lean * u[i] / own, 1.0 / own
+            features[0, 0], features[0, 1] = -lean * u[i] / own, 1.0 / own
         v, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
         m = np.empty_like(v)
         for j in range(len(v)):
@@ -167,23 +168,23 @@ def constrained_averages(distance, width, reference_width, correlation, rule):
     count = 1 if width > 0.5 else 0
     for _ in range(20):
         if count:  # short panels where the counted weight changes sign
-            features[0] = -delta / width, 1.0 / width
+            features[0, 0], features[0, 1] = -delta / width, 1.0 / width
         u, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
         first, second = reference_spin(u, reference_width, correlation, rule)
-        first *= weight
-        second *= weight
+        for i in range(len(u)):
+            first[i] *= weight[i]
+            second[i] *= weight[i]
         before = delta
         delta = _delta(delta, target, width, u, first)
         if not count or abs(delta - before) < 0.5:
             break
-    field = width * u + delta
     m, variance, log = np.empty_like(u), np.empty_like(u), np.empty_like(u)
-    spin_moments(field, m, variance, log)
+    spin_moments(width, u, delta, m, variance, log)
     p = complement = t0 = log_2cosh = fluctuation = 0.0
     for i in range(len(u)):
         p += first[i] * m[i] ** 2
         complement += first[i] * variance[i]
-        t0 += second[i] * (m[i] if field[i] > 0.0 else -m[i])
+        t0 += second[i] * (m[i] if width * u[i] + delta > 0.0 else -m[i])
         log_2cosh += first[i] * log[i]
         fluctuation += first[i] * variance[i] ** 2
     if p > 0.5:

@@ -46,7 +46,7 @@ def mild(width, split, m, rule):
     """
     shift = m * split if m * split > 2.0 else 0.0
     features = np.empty((1, 2))
-    features[0] = 0.0, 1.0 / max(width, 0.5)
+    features[0, 0], features[0, 1] = 0.0, 1.0 / max(width, 0.5)
     common = spread = complement = term = information = 0.0
     # even in x: twice the half line
     x, outer = gaussian.fill_grid(features, 0.0, LIMIT, rule)
@@ -60,7 +60,7 @@ def mild(width, split, m, rule):
             edge = max(-side * bias / split - shift, -LIMIT)
             if edge >= LIMIT:
                 continue
-            features[0] = -side * bias / split - shift, 1.0 / max(split, 0.5)
+            features[0, 0], features[0, 1] = -side * bias / split - shift, 1.0 / max(split, 0.5)
             y, inner = gaussian.fill_grid(features, edge, LIMIT, rule)
             decay, exponent, growth = tilts(y, bias, side * split, shift, m, log_middle)
             for j in range(len(y)):
@@ -121,7 +121,7 @@ def strong(width, split, m, rule):
     pull = m * split * split
     features = np.empty((1, 2))
     # <tanh> rises with the bias by 1 + m at most
-    features[0] = 0.0, 1.0 / max((1.0 + m) * width, 0.5)
+    features[0, 0], features[0, 1] = 0.0, 1.0 / max((1.0 + m) * width, 0.5)
     common = spread = complement = term = information = 0.0
     x, outer = gaussian.fill_grid(features, 0.0, LIMIT, rule)
     if width == 0.0:  # nothing depends on x
@@ -144,7 +144,7 @@ def strong(width, split, m, rule):
             low, high = _range(side, edge, peak, bias, split, m, top)
             if _log_weight(side * low, bias, split, m, top) < LEAST and high - peak <= 1.0:
                 continue
-            features[0] = edge, 1.0 / max(split, 0.5)
+            features[0, 0], features[0, 1] = edge, 1.0 / max(split, 0.5)
             # the weight may be far wider than a normal density: the whole exponent at once
             ends = gaussian.edges(features, low, high)
             for k in range(len(ends) - 1):
@@ -189,7 +189,7 @@ def constrained_groups(distance, delta, width, inner, reference_width, correlati
         if abs(gridded - delta) > (0.5 if count else math.inf) or gridded == math.inf:
             gridded = delta
             if count:  # short panels where the counted weight changes sign
-                features[0] = -delta / width, 1.0 / width
+                features[0, 0], features[0, 1] = -delta / width, 1.0 / width
             u, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
             first, second = reference_spin(u, reference_width, correlation, rule)
         near = far = slope = spread = complement = t0 = log_weight = information = 0.0
@@ -237,7 +237,7 @@ def _one_group(bias, width, m, rule):
         edge = max(zero, -9.0)
         if edge >= 9.0:
             continue
-        features[0] = zero, 1.0 / max(width, 0.5)
+        features[0, 0], features[0, 1] = zero, 1.0 / max(width, 0.5)
         z, weight = gaussian.fill_grid(features, edge, 9.0, rule)
         decay, exponent, growth = tilts(z, size, side * width, shift, m, log_middle)
         for j in range(len(z)):

@@ -358,7 +358,7 @@ def _bends(log_z, width, offset, a):
     if a * width > 0.5:
         edge = max(log_z, 0.0) / a
         for place in (-edge, 0.0, edge):
-            features[count] = (place - offset) / width, 1.0 / (a * width)
+            features[count, 0], features[count, 1] = (place - offset) / width, 1.0 / (a * width)
             count += 1
     return features[:count]
 
@@ -602,8 +602,11 @@ def _group(width, inner, m, zeros, log_z, rule):
         if width > 0.0 and (abs(log_z - gridded) > 0.1 or gridded == math.inf):
             gridded = log_z
             scale = 1.0 / max((1.0 + m) * a * width, 0.5)
-            features[0] = 0.0, scale
-            features[1] = _turn(inner, m, log_z, a, REACH * width, rule) / width, scale
+            features[0, 0], features[0, 1] = 0.0, scale
+            features[1, 0], features[1, 1] = (
+                _turn(inner, m, log_z, a, REACH * width, rule) / width,
+                scale,
+            )
             x, outer = gaussian.fill_grid(features, 0.0, REACH, rule)
         total = slope = common = spread = complement = log_sum = information = 0.0
         for i in range(len(x)):
@@ -741,9 +744,9 @@ def _limit(width, pull, log_z, a, rule):
     the branch beyond would end; elsewhere on that on which the mean rises.
     """
     features = np.empty((2, 2))
-    features[0] = 0.0, 1.0 / max(a * width, 0.5)
+    features[0, 0], features[0, 1] = 0.0, 1.0 / max(a * width, 0.5)
     place, scale, _, _ = _rise(pull, log_z, a)
-    features[1] = place / width, scale / max(width, 1e-3)
+    features[1, 0], features[1, 1] = place / width, scale / max(width, 1e-3)
     u, measure = gaussian.fill_grid(features, 0.0, REACH, rule)
     share = overlap = complement = lean = value = 0.0
     for i in range(len(u)):

@@ -118,8 +118,8 @@ def neighbour_grid(middle, side, scale, rule):
     if low < -LIMIT:
         low = -LIMIT
     features = np.empty((2, 2))
-    features[0] = middle, scale
-    features[1] = 0.0, scale
+    features[0, 0], features[0, 1] = middle, scale
+    features[1, 0], features[1, 1] = 0.0, scale
     count = 2 if side * middle < 0.0 else 1  # is the threshold on the way?
     if high <= low:
         return np.array([last]), np.array([beyond])
@@ -137,7 +137,8 @@ def neighbours(middle, middle_weight, scale, rule):
     for j in range(len(above)):
         outer = 6.0 * middle_weight * above_weight[j]
         for k in range(len(below)):
-            rows[at] = above[j], below[k], outer * below_weight[k]
+            rows[at, 0], rows[at, 1] = above[j], below[k]
+            rows[at, 2] = outer * below_weight[k]
             at += 1
     return rows
 

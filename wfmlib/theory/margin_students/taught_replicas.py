@@ -93,7 +93,7 @@ def _weight(width, pull, s_hat, rule):
     """Return ``E (1 - m*^2), E u m*, E m*`` and the entropic term, at ``width = sqrt(q1_hat)``."""
     features = np.empty((1, 2))
     scale = max(abs(1.0 - pull) ** 1.5, 1e-10) / max(width, 1e-3)
-    features[0] = -s_hat / width, min(scale, 1.0 / max(width, 0.5))
+    features[0, 0], features[0, 1] = -s_hat / width, min(scale, 1.0 / max(width, 0.5))
     u, measure = gaussian.fill_grid(features, -LIMIT, LIMIT, rule)
     complement = lean = teacher = term = 0.0
     for i in range(len(u)):
@@ -114,10 +114,10 @@ def _pattern(overlap, teacher, spread, variance, rule):
     root, soft = math.sqrt(overlap), math.sqrt(variance)
     ratio, doubt = spread / variance, math.sqrt(1.0 - teacher * teacher / overlap)
     features = np.empty((3, 2))
-    features[0] = 0.0, soft / root
+    features[0, 0], features[0, 1] = 0.0, soft / root
     bend = -math.sqrt(2.0 * math.log1p(ratio))  # as in `margin.limit_averages`
-    features[1] = -soft * bend / root, soft / (root * (1.0 - bend))
-    features[2] = 0.0, doubt * root / max(teacher, 1e-3)
+    features[1, 0], features[1, 1] = -soft * bend / root, soft / (root * (1.0 - bend))
+    features[2, 0], features[2, 1] = 0.0, doubt * root / max(teacher, 1e-3)
     x, measure = gaussian.fill_grid(features, -LIMIT, LIMIT, rule)
     term = force = stretch = teacher_force = 0.0
     t = -root * x[0] / soft / (1.0 + ratio)

@@ -196,28 +196,39 @@ def _pattern_averages(
     features = np.empty((2, 2))
     count = 0
     if size > 1e-8:
-        features[count] = kappa / size, math.sqrt(outer) / size
+        features[count, 0], features[count, 1] = kappa / size, math.sqrt(outer) / size
         count += 1
     if along > 1e-8:
-        features[count] = kt / along, math.sqrt(left + across**2) / along
+        features[count, 0], features[count, 1] = kt / along, math.sqrt(left + across**2) / along
         count += 1
     u, weight = gaussian.fill_grid(features[:count], ranges[0, 0], ranges[0, 1], rule)
     common = deviation = cross = log_weight = information = 0.0
     for i in range(len(u)):
         count = 0
         if abs(across) > 1e-8:
-            features[count] = (kt - along * u[i]) / across, root_left / abs(across)
+            features[count, 0], features[count, 1] = (
+                (kt - along * u[i]) / across,
+                root_left / abs(across),
+            )
             count += 1
         if root_c * sigma > 1e-8:
-            features[count] = (kt / root_c - rho * u[i]) / sigma, spread / (root_c * sigma)
+            features[count, 0], features[count, 1] = (
+                (kt / root_c - rho * u[i]) / sigma,
+                spread / (root_c * sigma),
+            )
             count += 1
         v, measure = gaussian.fill_grid(features[:count], ranges[1, 0], ranges[1, 1], rule)
-        hazard = np.empty_like(v)  # of another reference
+        short, hazard = np.empty_like(v), np.empty_like(v)  # of another reference
+        log_above, log_tail = np.empty_like(v), np.empty_like(v)
         for j in range(len(v)):
-            short = (kt - root_c * (rho * u[i] + sigma * v[j])) / spread
-            hazard[j] = tails.hazard(short)
-            above = tails.log_tail((kt - along * u[i] - across * v[j]) / root_left)
-            measure[j] *= portable.exp(above - tails.log_tail(short))
+            short[j] = (kt - along * u[i] - across * v[j]) / root_left
+        tails.fill_log_tail(short, log_above)
+        for j in range(len(v)):
+            short[j] = (kt - root_c * (rho * u[i] + sigma * v[j])) / spread
+        tails.fill_hazard(short, hazard)
+        tails.fill_log_tail(short, log_tail)
+        for j in range(len(v)):
+            measure[j] *= portable.exp(log_above[j] - log_tail[j])
         first = second = 0.0
         for j in range(len(v)):
             w = weight[i] * measure[j]

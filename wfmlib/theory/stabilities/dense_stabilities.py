@@ -122,9 +122,12 @@ def infinite(stabilities, kappa, c, spread, variance, rule):
             at = -step  # b where the field is the stability
             there = at + ratio * gaussian.hazard(at)
             wide = 1.0 + ratio * gaussian.hazard_derivative(at)
-            features[0] = kappa / root, soft / root
-            features[1] = (kappa - soft * bend) / root, soft / (root * (1.0 - bend))
-            features[2] = (kappa - soft * there) / root, soft * wide / root
+            features[0, 0], features[0, 1] = kappa / root, soft / root
+            features[1, 0], features[1, 1] = (
+                (kappa - soft * bend) / root,
+                soft / (root * (1.0 - bend)),
+            )
+            features[2, 0], features[2, 1] = (kappa - soft * there) / root, soft * wide / root
             count = 3
         high = max(root * stabilities[i], 0.0) + LIMIT
         x, weight = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, high, rule)
@@ -171,8 +174,8 @@ def finite(stabilities, kappa, c0, gap, variance, m, rule):
         count = 0
         if root > 0.05:
             around = math.sqrt(variance + gap) / root
-            features[0] = kappa / root, around
-            features[1] = stabilities[i] / root, around
+            features[0, 0], features[0, 1] = kappa / root, around
+            features[1, 0], features[1, 1] = stabilities[i] / root, around
             count = 2
         high = max(root * stabilities[i], 0.0) + LIMIT
         x, outer = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, high, rule)
@@ -186,8 +189,8 @@ def finite(stabilities, kappa, c0, gap, variance, m, rule):
             features[0], features[1] = (0.0, narrow), (other, narrow)
             count = 2
             if width > 0.3 * soft:
-                features[2] = short / width - shift, soft / width
-                features[3] = (short + beyond) / width - shift, soft / width
+                features[2, 0], features[2, 1] = short / width - shift, soft / width
+                features[3, 0], features[3, 1] = (short + beyond) / width - shift, soft / width
                 count = 4
             y, inner = gaussian.fill_grid(
                 features[:count], min(other, 0.0) - LIMIT, max(other, 0.0) + LIMIT, rule
