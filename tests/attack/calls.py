@@ -117,7 +117,10 @@ CALLS = [
     (learning.surrounding_counts, {"solutions": SOLUTIONS, "distance": 1}),
     (learning.belief_propagation, {**REAL, **SWEPT, "reference": np.ones(9), "coupling": 0.5}),
     (learning.focusing_bp, {**BINARY, **SWEPT, "protocol": [0.1, 0.2], "replicas": 3.0}),
-    (learning.approximate_message_passing, {**BINARY, **SWEPT, "threads": 1}),
+    (
+        learning.approximate_message_passing,
+        {**REAL, **SWEPT, "threads": 1, "reference": np.ones(9), "coupling": 0.5},
+    ),
     (learning.state_evolution, {**THEORY, "sweeps": 3}),
     (learning.exponential, {"first": math.ulp(0.0), "last": 30.0, "steps": 5}),
     (learning.atanh_steps, {"steps": 5, "cap": 10.0}),
@@ -227,6 +230,12 @@ NARROWER = [
     (stabilities.density, {}, "alpha", "with an overlap"),
     (stabilities.cumulative, {}, "alpha", "with an overlap"),
     (learning.belief_propagation, {"device": Perceptron()}, "coupling", "for binary weights"),
+    (
+        learning.approximate_message_passing,
+        {"device": Perceptron()},
+        "coupling",
+        "for binary weights",
+    ),
     (landscape.local_entropy, AT, "couplings", "for binary weights"),
     *(
         (one, {"spacing": "geometric"}, "beta", "where spaced geometrically")

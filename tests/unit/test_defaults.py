@@ -51,7 +51,7 @@ DEFAULTS = [
         COUNTED
         | QUIET
         | {"sigma": None, "damping": 0.0, "tolerance": 1e-6, "max_sweeps": 1000}
-        | {"messages": None, "threads": None},
+        | {"messages": None, "threads": None, "reference": None, "coupling": 0.0},
     ),
     (learning.atanh_steps, {"steps": 30, "cap": 10.0}),
     (

@@ -14,11 +14,12 @@ import pytest
 from scipy.special import log_ndtr, logsumexp
 
 from wfmlib import Margin, Perceptron, Spherical, TreeCommittee, patterns
-from wfmlib.learning import belief_propagation
+from wfmlib.learning import belief_propagation, focusing_bp
 from wfmlib.learning.messages import approximate as message_passing
 from wfmlib.learning.messages import packed_patterns
 from wfmlib.learning.messages.approximate import approximate_message_passing, state_evolution
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
+from wfmlib.learning.solution import NotSettled
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
 
@@ -125,6 +126,41 @@ def test_beside_belief_propagation(device):
     assert np.sqrt(np.mean((found.means - expected.means) ** 2)) < 2 / N
     assert np.abs(found.variances - expected.variances).mean() < 2 / N
     assert abs(found.entropy - expected.entropy) < 0.5 / N
+
+
+@BOTH
+@pytest.mark.parametrize("coupling", [0.0, 0.3, 1.5])
+def test_around_a_reference_beside_belief_propagation(device, coupling):
+    """The local entropy of a solution, and the distance that a coupling selects."""
+    N = 501
+    xi, sigma = patterns.random(150, N, rng=2)
+    reference = focusing_bp(Perceptron(), xi, sigma, protocol="solve", rng=1).weights
+    given = {"reference": reference, "coupling": coupling}
+    expected = belief_propagation(device, xi, sigma, **given, rng=0)
+    found = approximate_message_passing(device, PackedPatterns(xi, sigma), **given)
+    assert expected.converged
+    assert found.converged
+    assert np.sqrt(np.mean((found.means - expected.means) ** 2)) < 2 / N
+    assert abs(found.distance - expected.distance) < 1 / N
+    assert abs(found.entropy - expected.entropy) < 1 / N
+    alone = approximate_message_passing(device, xi, sigma)
+    assert math.isnan(alone.distance)
+    if coupling == 0.0:
+        np.testing.assert_array_equal(found.means, alone.means)
+        assert found.entropy == alone.entropy
+    else:
+        assert found.entropy < alone.entropy
+
+
+def test_messages_do_not_settle_around_what_is_no_solution():
+    """The opposite of a solution; belief propagation does not settle there either."""
+    xi, sigma = patterns.random(300, 401, rng=2)
+    reference = -focusing_bp(Perceptron(), xi, sigma, protocol="solve", rng=1).weights
+    with pytest.warns(NotSettled):
+        found = approximate_message_passing(
+            Perceptron(), xi, sigma, reference=reference, coupling=3.0, damping=0.5
+        )
+    assert not found.converged
 
 
 @BOTH
@@ -387,6 +423,14 @@ def test_refusals():
         approximate_message_passing(Perceptron(), packed, tolerance=0.0)
     with pytest.raises(ValueError, match="max_sweeps must be"):
         approximate_message_passing(Perceptron(), packed, max_sweeps=0)
+    with pytest.raises(ValueError, match="coupling must be finite and >= 0 and <= 100"):
+        approximate_message_passing(Perceptron(), packed, reference=np.ones(6), coupling=101.0)
+    with pytest.raises(ValueError, match="coupling needs a reference"):
+        approximate_message_passing(Perceptron(), packed, coupling=1.0)
+    with pytest.raises(ValueError, match=r"reference must have shape \(6,\)"):
+        approximate_message_passing(Perceptron(), packed, reference=np.ones(5))
+    with pytest.raises(ValueError, match="reference must not be zero"):
+        approximate_message_passing(Perceptron(), packed, reference=np.zeros(6))
     with pytest.raises(ValueError, match="messages and rng"):
         approximate_message_passing(Perceptron(), packed, messages=good, rng=1)
     for wrong, got in ((tuple(good.values()), "got tuple$"), ({"h": 1}, "got dict of h$")):

@@ -33,7 +33,9 @@ from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
+from wfmlib.learning.messages.belief_propagation import Coupling
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
+from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
@@ -45,6 +47,7 @@ from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
 PATIENCE = 2.0  # seconds without a bar
+STRONGEST = {True: BinaryMessages.strongest, False: SphericalMessages.strongest}  # couplings
 SLACK = 0.05  # by which the entropy of a few weights may exceed that of all
 LEAST_COMPLEMENT = 1e-15  # of an overlap that is told from 1
 
@@ -69,6 +72,9 @@ class MessagePassing(Solution):
         Overlap between two typical solutions, ``|means|^2 / N`` [eq-overlap].
     means, variances : numpy.ndarray
         Of each weight over the solutions, shape (N,).
+    distance : float
+        Mean distance from the reference, as in `BeliefPropagation`; NaN without one. The entropy
+        is that of the solutions there.
     residual : float
         The largest change of a mean that the last sweep called for, damping aside.
     sweeps : int
@@ -81,6 +87,7 @@ class MessagePassing(Solution):
     q: float
     means: np.ndarray
     variances: np.ndarray
+    distance: float
     residual: float
     messages: dict
 
@@ -115,6 +122,8 @@ def approximate_message_passing(
     sigma: ArrayLike | None = None,
     *,
     constraint: Margin = Margin(0.0),
+    reference: ArrayLike | None = None,
+    coupling: Coupling = 0.0,
     damping: Damping = 0.0,
     tolerance: Positive = 1e-6,
     max_sweeps: Count = 1000,
@@ -142,6 +151,11 @@ def approximate_message_passing(
         Labels, shape (P,), entries -1 and +1; left out where `xi` is packed.
     constraint : Margin, optional
         What a pattern demands: a stability above the margin.
+    reference : array_like, optional
+        Weights to be near to, shape (N,), and
+    coupling : float, optional
+        how strongly, from 0 to 1e6, and from 0 to 100 for binary weights: as for
+        `belief_propagation`, whose local entropy this gives where N P messages are too many.
     damping : float, optional
         Share of the old pulls and means that a sweep keeps, from 0 to below 1.
     tolerance : float, optional
@@ -172,12 +186,13 @@ def approximate_message_passing(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If an array does not hold signs, shapes do not match, a number is out of range, or both
-        `messages` and `rng` are given.
+        If an array does not hold signs, shapes do not match, a number is out of range, both
+        `messages` and `rng` are given, or a coupling without a reference.
     NotConverged
         Where a message is not a finite number, or all variances vanish, as may happen far above
         capacity; `state` holds the messages before that sweep. Also where messages settle on an
-        entropy above that of all weights by more than 0.05, as two weights with many patterns do.
+        entropy above that of all weights by more than 0.05, as two weights with many patterns do;
+        with a reference, of all weights at its distance.
 
     Notes
     -----
@@ -197,6 +212,14 @@ def approximate_message_passing(
     """
     weights, margin = _checked(device, constraint)
     packed = _packed(xi, sigma)
+    coupling = _validate.real("coupling", coupling, 0.0, STRONGEST[weights.discrete])
+    if reference is not None:
+        reference = _given(reference, "reference", packed.N)
+        if not np.any(reference):
+            raise ValueError("reference must not be zero throughout")
+    elif coupling > 0.0:
+        raise ValueError("coupling needs a reference")
+    push = 0.0 if reference is None else coupling * reference
     damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
     tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
@@ -206,7 +229,7 @@ def approximate_message_passing(
     residuals, overlaps = [], []
     with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
         while len(residuals) < max_sweeps and not (residuals and residuals[-1] <= tolerance):
-            sweep = _sweep(packed, now, weights, margin, threads)
+            sweep = _sweep(packed, now, weights, margin, threads, push)
             bar.update()
             if not sweep.finite:
                 message = f"a message was not a finite number in sweep {len(residuals) + 1}"
@@ -221,7 +244,13 @@ def approximate_message_passing(
 
     found = _rounded(now.means, weights)
     entropy, done = _entropy(sweep, weights), residuals[-1] <= tolerance
-    most = (weights.entropy if weights.discrete else 0.0) + SLACK
+    variances = _variances(now.means, weights)
+    distance, most = math.nan, weights.entropy if weights.discrete else 0.0
+    if reference is not None:
+        distance = _distance(now.means, variances, reference, weights)
+        with np.errstate(invalid="ignore"):  # beyond 1 of weights of another length
+            most = float(weights.bound(distance))
+    most += SLACK
     if done and not entropy <= most:
         message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
         report = Report(False, residuals[-1], len(residuals), message)
@@ -236,7 +265,8 @@ def approximate_message_passing(
         entropy=entropy,
         q=overlaps[-1],
         means=now.means,
-        variances=_variances(now.means, weights),
+        variances=variances,
+        distance=distance,
         residual=residuals[-1],
         messages=now._asdict(),
     )
@@ -327,8 +357,8 @@ class _Sweep(NamedTuple):
     finite: bool
 
 
-def _sweep(packed, now, weights, margin, threads):
-    """Return the image of the messages under one sweep."""
+def _sweep(packed, now, weights, margin, threads, push=0.0):
+    """Return the image of the messages under one sweep; `push` is a field on each weight."""
     root = math.sqrt(packed.N)
     with np.errstate(all="ignore"):  # what is not finite is found below
         V = np.float64(1.0 - _overlap(now.means))
@@ -337,7 +367,7 @@ def _sweep(packed, now, weights, margin, threads):
         u = (margin - omega) / np.sqrt(V)
         pulls = gaussian.hazard(u) / np.sqrt(V)
         stiffness = np.sum(gaussian.hazard_derivative(u)) / (packed.N * V)
-        field = packed.pull(pulls, threads=threads) / root + stiffness * now.means
+        field = packed.pull(pulls, threads=threads) / root + stiffness * now.means + push
         means = np.tanh(field) if weights.discrete else field / _precision(field)
         finite = V > 0.0 and math.isfinite(np.sum(pulls)) and math.isfinite(np.sum(field**2))
     return _Sweep(means, pulls, u, drift, V, field, bool(finite))
@@ -359,7 +389,8 @@ def _entropy(sweep, weights):
     Patterns give ``ln H(u) + (F m - omega)^2 / (2 V)``, and ``F m - omega`` is `drift`. A binary
     weight gives the entropy of a spin of mean m, ``ln 2 cosh(field) - field m``. On the sphere
     the multiplier chi of the norm, extremal, and the logarithm of the whole sphere's volume leave
-    ``-ln(D) / 2 = ln(1 - q) / 2`` for each weight.
+    ``-ln(D) / 2 = ln(1 - q) / 2`` for each weight. A field that pushes towards a reference shifts
+    means and changes neither formula: they are the entropies of a spin and of a Gaussian.
     """
     if weights.discrete:
         size = np.abs(sweep.field)
@@ -375,6 +406,13 @@ def _variances(means, weights):
     if weights.discrete:
         return 1.0 - means**2
     return np.full(len(means), 1.0 - _overlap(means))
+
+
+def _distance(means, variances, reference, weights):
+    """Return the mean ``(1 - overlap) / 2``; on the sphere that of ``|w - reference|^2 / 4 N``."""
+    if weights.discrete:
+        return 0.5 * (1.0 - float(np.mean(reference * means)))
+    return 0.25 * float(np.mean(variances + (means - reference) ** 2))
 
 
 def _rounded(means, weights):
@@ -424,7 +462,8 @@ def _start(packed, messages, rng):
             f"{' and '.join(Messages._fields)}, got {type(messages).__name__}"
             f"{' of ' + ', '.join(map(str, messages)) if isinstance(messages, dict) else ''}"
         )
-    start = Messages(_given(messages, "means", packed.N), _given(messages, "pulls", packed.P))
+    lengths = {"means": packed.N, "pulls": packed.P}
+    start = Messages(*(_given(messages[n], f"messages[{n!r}]", lengths[n]) for n in lengths))
     if not _overlap(start.means) < 1.0:
         raise ValueError(
             "messages['means'] must have a mean square below 1, got "
@@ -433,11 +472,11 @@ def _start(packed, messages, rng):
     return start
 
 
-def _given(messages, name, length):
-    """Return one of the messages that were given, checked."""
-    value = _validate.reals(f"messages[{name!r}]", messages[name])
+def _given(value, name, length):
+    """Return an array that was given, checked."""
+    value = _validate.reals(name, value)
     if value.shape != (length,):
-        raise ValueError(f"messages[{name!r}] must have shape ({length},), got {value.shape}")
+        raise ValueError(f"{name} must have shape ({length},), got {value.shape}")
     if not np.all(np.isfinite(value)):
-        raise ValueError(f"messages[{name!r}] must be finite")
+        raise ValueError(f"{name} must be finite")
     return value

@@ -1,0 +1,21 @@
+"""The page on clusters: its table is what the archives say of themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools import costs
+
+
+def test_the_table_is_that_of_the_archives():
+    page = costs.PAGE.read_text()
+    between = page[page.index(costs.BEGIN) + len(costs.BEGIN) : page.index(costs.END)]
+    assert between.strip() == costs.table(), "python -m tools.costs writes it anew"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "workers", "expected"),
+    [([4.0, 3.0, 2.0, 1.0], 1, 10.0), ([4.0, 3.0, 2.0, 1.0], 2, 5.0), ([4.0, 1.0], 9, 4.0)],
+)
+def test_the_last_worker_is_done(seconds, workers, expected):
+    assert costs.makespan(seconds, workers) == expected
