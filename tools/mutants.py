@@ -51,7 +51,9 @@ OWN = {  # files of tests that are on each module of a part
 }
 NUMERICS = (
     "numerics/gaussian.py",
+    "numerics/portable.py",
     "numerics/solvers.py",
+    "numerics/tails.py",
     "patterns.py",
     "models",
     "theory",
