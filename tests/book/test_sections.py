@@ -27,7 +27,6 @@ WHOLE = {
     "05_relu_capacity": 4700,
     "06_margins": 4600,
     "07_message_passing": 5300,
-    "09_deep_networks": 4700,
 }
 SPLIT = [one for one in CHAPTERS if one not in WHOLE]
 LECTURES = [page for one in SPLIT for page in CHAPTERS[one][1:]]
