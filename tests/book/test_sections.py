@@ -26,7 +26,6 @@ WHOLE = {
     "02_cross_entropy": 5850,
     "05_relu_capacity": 4700,
     "06_margins": 4600,
-    "07_message_passing": 5300,
 }
 SPLIT = [one for one in CHAPTERS if one not in WHOLE]
 LECTURES = [page for one in SPLIT for page in CHAPTERS[one][1:]]
