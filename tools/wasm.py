@@ -1,0 +1,202 @@
+"""Compile kernels of the package to WebAssembly: what the pages compute with, without a kernel.
+
+    python -m tools.wasm            # writes _build/wasm/kernels.wasm and kernels.js
+
+numba turns each kernel of `EXPORTS` into LLVM's intermediate code, as it does for Python; LLVM
+optimises and translates it for WebAssembly; zig links it with the C library's mathematics (musl),
+so that the module imports nothing. No formula is written again.
+
+A kernel takes and returns float64 numbers. In the module it is a function of numba's own calling
+convention, ``name(results, failure, *numbers) -> status``: two addresses, of the results and of a
+word that it may write, and its arguments; a status other than 0 is an exception of Python, such
+as a division by zero. `take` gives memory, `reset` drops all that was given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tools.notebooks import BUILD, ROOT
+
+#: What a page may call: its name there, where it stands in the package, how many numbers it takes.
+EXPORTS = {
+    "G": ("wfmlib.numerics.gaussian:G", 1),
+    "H": ("wfmlib.numerics.gaussian:H", 1),
+    "log_H": ("wfmlib.numerics.gaussian:log_H", 1),
+    "hazard": ("wfmlib.numerics.gaussian:hazard", 1),
+    "hazard_derivative": ("wfmlib.numerics.gaussian:hazard_derivative", 1),
+}
+
+MADE = BUILD / "wasm"
+PYTHON = ROOT / ".venv-wasm" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+RUNTIME = Path(__file__).with_name("wasm_runtime.c")
+TARGET, FEATURES = "wasm32-unknown-unknown", "+simd128,+bulk-memory"
+STACK = 1 << 18  # bytes
+# numba leaves its code as it is: what it would optimise for is this processor, not the module.
+PLAIN = {"NUMBA_OPT": "0", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+COUNTING = re.compile(r"^define [^\n]*@NRT_(incref|decref)\(.*?^}\n", re.MULTILINE | re.DOTALL)
+
+
+def found(place: str) -> Any:
+    """Return the Python function of a kernel, as numba compiles it."""
+    module, name = place.split(":")
+    kernel = getattr(importlib.import_module(module), name)
+    return getattr(kernel, "py_func", None) or kernel.__wrapped__
+
+
+def lowered(function: Any, takes: int) -> tuple[str, str, int]:
+    """Return a kernel's code, its name in it, and how many numbers it returns."""
+    from numba import types
+    from numba.core import compiler
+    from numba.core.registry import cpu_target
+
+    flags = compiler.Flags()
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.nrt = True
+    flags.error_model = "numpy"
+    context = cpu_target.typing_context, cpu_target.target_context
+    arguments = (types.float64,) * takes
+    result = compiler.compile_extra(*context, function, arguments, None, flags, locals={})
+    returned = result.signature.return_type
+    gives = 1 if returned == types.float64 else len(returned)
+    if returned not in (types.float64, types.UniTuple(types.float64, gives)):
+        raise TypeError(f"{function.__name__} must return float64 numbers, got {returned}")
+    return result.library.get_llvm_str(), result.fndesc.llvm_func_name, gives
+
+
+def translated(exports: dict) -> tuple[bytes, dict]:
+    """Return the kernels as one object file, and what each takes and gives."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(TARGET)
+    machine = target.create_target_machine(cpu="generic", features=FEATURES, opt=3, reloc="static")
+    whole = llvm.parse_assembly(f'target triple = "{TARGET}"')
+    whole.data_layout = str(machine.target_data)
+    told = {}
+    for name, (place, takes) in exports.items():
+        text, symbol, gives = lowered(found(place), takes)
+        text = re.sub(r'target (triple|datalayout) = "[^"]*"\n', "", text)
+        text = text.replace(" = common ", " = weak ")  # the linker knows no common symbols
+        text = COUNTING.sub(nothing, text)  # arrays are not freed one by one
+        part = llvm.parse_assembly(f'target triple = "{TARGET}"\n{text}')
+        part.data_layout = str(machine.target_data)
+        part.get_function(symbol).name = name
+        whole.link_in(part)
+        told[name] = {"takes": takes, "gives": gives}
+    for function in whole.functions:
+        if not function.is_declaration and function.name not in exports:
+            function.linkage = "internal"
+    whole.verify()
+    passes = llvm.create_pass_builder(machine, llvm.PipelineTuningOptions(speed_level=3))
+    passes.getModulePassManager().run(whole, passes)
+    return machine.emit_object(whole), told
+
+
+def nothing(found: re.Match) -> str:
+    """Return a definition that counts no references, in place of one that does."""
+    return f"define linkonce_odr void @NRT_{found[1]}(ptr %0) {{\n  ret void\n}}\n"
+
+
+def linked(code: bytes, names: list[str]) -> bytes:
+    """Return the module: the object file with the runtime and the C library's mathematics."""
+    MADE.mkdir(parents=True, exist_ok=True)
+    cache = {f"ZIG_{which}_CACHE_DIR": str(MADE / "zig") for which in ("GLOBAL", "LOCAL")}
+    with tempfile.TemporaryDirectory() as folder:
+        part, module = Path(folder, "kernels.o"), Path(folder, "kernels.wasm")
+        part.write_bytes(code)
+        exported = [f"-Wl,--export={name}" for name in [*names, "take", "reset"]]
+        options = ["-target", "wasm32-wasi", "-mexec-model=reactor", "-O2"]
+        options += ["-mcpu=generic+simd128+bulk_memory"]
+        linker = ["-Wl,--no-entry", "-Wl,--strip-all", "-Wl,-z", f"-Wl,stack-size={STACK}"]
+        files = [part, RUNTIME, "-o", module]
+        subprocess.run(
+            [PYTHON, "-m", "ziglang", "cc", *options, *linker, *exported, *files],
+            env=os.environ | cache,
+            check=True,
+        )
+        return module.read_bytes()
+
+
+def script(module: bytes, told: dict) -> str:
+    """Return the module as a script: pages from files may not fetch."""
+    data = {"module": base64.b64encode(module).decode(), "kernels": told}
+    return f"window.wfmKernels = {json.dumps(data)};\n"
+
+
+def state() -> str:
+    """Return a digest of all that the module is made from."""
+    digest = hashlib.sha256()
+    parts = (ROOT / "wfmlib" / name for name in ("numerics", "models", "theory"))
+    sources = sorted(path for part in parts for path in part.rglob("*.py"))
+    locks = [ROOT / "requirements.txt", ROOT / "tools" / "requirements-wasm.txt"]
+    for path in [*sources, *locks, RUNTIME, Path(__file__)]:
+        digest.update(path.relative_to(ROOT).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def make() -> Path:
+    """Return the folder with the module, made in a process of its own unless it is up to date.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the compiler is not installed.
+    """
+    if not PYTHON.exists():
+        raise FileNotFoundError(
+            "the pages' kernels have no compiler: run `make .venv-wasm/.ready`"
+        )
+    mark = MADE / "made-from"
+    if not mark.exists() or mark.read_text() != state():
+        with tempfile.TemporaryDirectory() as cache:
+            plain = os.environ | PLAIN | {"NUMBA_CACHE_DIR": cache}
+            command = [sys.executable, "-W", "ignore", "-m", "tools.wasm", "--here"]
+            subprocess.run(command, cwd=ROOT, env=plain, check=True)
+        mark.write_text(state())
+    return MADE
+
+
+def write() -> None:
+    """Compile in this process, and write the module and its script."""
+    code, told = translated(EXPORTS)
+    module = linked(code, list(EXPORTS))
+    (MADE / "kernels.wasm").write_bytes(module)
+    (MADE / "kernels.json").write_text(json.dumps(told))
+    (MADE / "kernels.js").write_text(script(module, told))
+
+
+def called(calls: list) -> dict:
+    """Return what calls of kernels give, without a browser; see `tools.wasm_call`."""
+    command = [PYTHON, ROOT / "tools" / "wasm_call.py", make()]
+    done = subprocess.run(
+        command, input=json.dumps(calls), capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    """Make the module, and say how large it is."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    if parser.parse_args().here:
+        return write()
+    for file in sorted(make().glob("kernels.*")):
+        print(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1000:.1f} kB")
+    return None
+
+
+if __name__ == "__main__":
+    main()
