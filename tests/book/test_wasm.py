@@ -7,6 +7,8 @@ import pytest
 
 from tools import wasm
 from wfmlib.numerics import gaussian
+from wfmlib.numerics.zeros import NO_ZERO
+from wfmlib.theory.saddles import pages
 
 TAILS = ["G", "H", "log_H", "hazard", "hazard_derivative"]
 
@@ -33,12 +35,52 @@ def test_tails_are_those_of_the_package(name, places):
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-300, equal_nan=True)
 
 
+@pytest.mark.parametrize("weights", ["binary", "spherical"])
+def test_points_are_those_of_the_package(weights):
+    """On a grid and at random, at margins from -2 to 3 and up to 0.99 of the last load.
+
+    Relative to 1e-12: nearer to that load 1 - q is fixed less well, and where the entropy
+    vanishes, terms of order alpha cancel in it.
+    """
+    point = getattr(pages, f"{weights}_point")
+    last = pages.binary_last_load if weights == "binary" else pages.spherical_capacity
+    rng = np.random.default_rng(5)
+    places = [(share, kappa) for share in (0.0, 0.2, 0.5, 0.99) for kappa in (-2.0, 0.0, 3.0)]
+    places += list(zip(rng.uniform(0.0, 0.99, 100), rng.uniform(-2.0, 3.0, 100), strict=True))
+    calls = [(float(share * last(kappa)), float(kappa)) for share, kappa in places]
+    answers = wasm.called([[f"{weights}_point", *call] for call in calls])["answers"]
+    for call, found in zip(calls, answers, strict=True):
+        wanted = point(*call)
+        assert found[0] == wanted[0] == 0.0
+        assert found[1] < 1e-12
+        rounding = np.array([0.0, 0.0, 1e-13 * (1.0 + call[0]), 0.0, 0.0])
+        allowed = 1e-12 * np.abs(wanted[2:]) + rounding
+        assert np.all(np.abs(np.subtract(found[2:], wanted[2:])) <= allowed), call
+
+
+def test_capacities_are_those_of_the_package():
+    kappas = np.linspace(-2.0, 3.0, 26).tolist()
+    for name in ("binary_capacity", "binary_last_load", "spherical_capacity"):
+        answers = wasm.called([[name, kappa] for kappa in kappas])["answers"]
+        wanted = [np.atleast_1d(getattr(pages, name)(kappa))[-1] for kappa in kappas]
+        np.testing.assert_allclose([one[-1] for one in answers], wanted, rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("weights", ["binary", "spherical"])
+def test_past_the_last_load_there_is_no_number(weights):
+    (found,) = wasm.called([[f"{weights}_point", 2.5, 0.0]])["answers"]
+    assert found[0] == NO_ZERO
+    assert np.all(np.isnan(found[2:]))
+
+
 def test_the_module_asks_for_nothing():
     assert wasm.called([["H", 0.5]])["imports"] == 0
 
 
 def test_memory_does_not_grow_with_calls():
-    few, many = (wasm.called([["H", 0.5]] * count)["memory"] for count in (1, 3000))
+    few, many = (
+        wasm.called([["binary_point", 0.5, 0.1]] * count)["memory"] for count in (1, 1000)
+    )
     assert few == many
 
 
