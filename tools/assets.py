@@ -23,7 +23,7 @@ RELATIVE = re.compile(r"url\(\s*[\"']?(?!data:|\w+:|/|#)([^)\"']+)[\"']?\s*\)")
 
 UNUSED = ("scripts/fontawesome.js", "sphinx-thebe.css", "sphinx-thebe.js")
 SEARCHING = ("searchtools.js", "language_data.js", "searchindex.js")  # the search has its own
-APART = ("mathjax/",)  # where a page has formulas
+APART = ("mathjax/", "live/")  # where a page has formulas, or figures that compute
 MATHJAX = "tex-chtml.js"  # the form of it that pages load
 # What is said of one page only, to parts of the theme that are switched off.
 SAID = "DOCUMENTATION_OPTIONS."

@@ -1,10 +1,11 @@
 """A Sphinx extension: what a page may load and run, said to the browser in the page itself.
 
 A Content-Security-Policy in the head of every page names the only sources of scripts, styles,
-pictures and fonts: the site's own files. A script that stands in the page runs if the policy holds
-its SHA-256, so a script that finds its way into a page does not. Handlers in attributes
-(``onclick``) cannot be named one by one: the theme's are replaced by a word that
-`book/_static/buttons.js` listens for, and any other ends the build.
+pictures and fonts: the site's own files. A script that stands in the page runs if the policy
+holds its SHA-256, so a script that finds its way into a page does not. A page with a figure that
+computes may compile WebAssembly, and no text as code. Handlers in attributes (``onclick``) cannot
+be named one by one: the theme's are replaced by a word that `book/_static/buttons.js` listens
+for, and any other ends the build.
 
 Styles in the page stay allowed: formulas, figures and tables of data frames set them.
 """
@@ -26,6 +27,9 @@ SOURCES = {
     "base-uri": "'none'",
     "form-action": "'self'",  # the search
 }
+
+COMPILING = "'wasm-unsafe-eval'"  # WebAssembly alone, as `tools.live` gives it to a page
+COMPUTING = 'class="wfm-live"'
 
 # What the theme's buttons do, and the word for it.
 CLICKS = {"toggleFullScreen()": "fullscreen", "window.print()": "print"}
@@ -53,7 +57,9 @@ def digest(script: str) -> str:
 def policy(html: str) -> str:
     """Return the policy of a page."""
     digests = sorted({digest(one) for one in inline(html)})
-    allowed = SOURCES | {"script-src": " ".join([SOURCES["script-src"], *digests])}
+    compiling = [COMPILING] if COMPUTING in html else []
+    scripts = " ".join([SOURCES["script-src"], *compiling, *digests])
+    allowed = SOURCES | {"script-src": scripts}
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
 
 

@@ -36,9 +36,11 @@ EXPORTS = {
     "log_H": ("wfmlib.numerics.gaussian:log_H", 1),
     "hazard": ("wfmlib.numerics.gaussian:hazard", 1),
     "hazard_derivative": ("wfmlib.numerics.gaussian:hazard_derivative", 1),
+    "binary_curve": ("wfmlib.theory.saddles.pages:binary_curve", 2),
     "binary_point": ("wfmlib.theory.saddles.pages:binary_point", 2),
     "binary_capacity": ("wfmlib.theory.saddles.pages:binary_capacity", 1),
     "binary_last_load": ("wfmlib.theory.saddles.pages:binary_last_load", 1),
+    "spherical_curve": ("wfmlib.theory.saddles.pages:spherical_curve", 2),
     "spherical_point": ("wfmlib.theory.saddles.pages:spherical_point", 2),
     "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
 }

@@ -33,7 +33,8 @@ def test_every_page_names_what_it_runs(written):
     for name, page in written.items():
         allowed = said(page)["script-src"]
         scripts = policy.inline(page)
-        assert set(map(policy.digest, scripts)) == set(allowed) - {"'self'"}, name
+        named = set(allowed) - {"'self'", policy.COMPILING}
+        assert set(map(policy.digest, scripts)) == named, name
         assert "<script" not in page[: page.index("Content-Security-Policy")], name
 
 
@@ -43,7 +44,8 @@ def test_no_page_loosens_its_policy(written):
         assert directives["default-src"] == ["'none'"], name
         assert directives["base-uri"] == ["'none'"], name
         scripts = [one for one in directives["script-src"] if not one.startswith("'sha256-")]
-        assert scripts == ["'self'"], name
+        computes = policy.COMPUTING in page
+        assert scripts == ["'self'", *([policy.COMPILING] if computes else [])], name
 
 
 def test_no_page_has_a_handler_in_an_attribute(written):
@@ -61,6 +63,14 @@ def test_a_page_with_another_script_has_another_policy():
 def test_data_and_files_need_no_digest():
     inner = '<script type="application/json">{"a": 1}</script><script src="a.js"></script>'
     assert said(policy.protected(PLAIN.format(inner)))["script-src"] == ["'self'"]
+
+
+def test_only_a_page_that_computes_may_compile():
+    """WebAssembly, and no text as code."""
+    inner = '<script type="application/json" class="wfm-live">{}</script>'
+    computing = said(policy.protected(PLAIN.format(inner)))["script-src"]
+    assert computing == ["'self'", "'wasm-unsafe-eval'"]
+    assert said(policy.protected(PLAIN.format("")))["script-src"] == ["'self'"]
 
 
 def test_the_digest_is_that_of_the_specification():

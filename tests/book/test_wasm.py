@@ -58,6 +58,18 @@ def test_points_are_those_of_the_package(weights):
         assert np.all(np.abs(np.subtract(found[2:], wanted[2:])) <= allowed), call
 
 
+@pytest.mark.parametrize("weights", ["binary", "spherical"])
+def test_curves_are_those_of_the_package(weights):
+    """From loads of nearly 0 to where 1 - q is 1e-7: the same operations, relative to 1e-12."""
+    name = f"{weights}_curve"
+    calls = [[t, kappa] for t in np.linspace(-30.0, 30.0, 31) for kappa in (-2.0, 0.3, 3.0)]
+    answers = wasm.called([[name, *call] for call in calls])["answers"]
+    wanted = np.array([getattr(pages, name)(*call) for call in calls])
+    allowed = 1e-12 * np.abs(wanted) + [0.0, 1e-13, 0.0] * (1.0 + wanted[:, :1])
+    cancel = 1e-15 * np.exp(np.array(calls)[:, :1] / 2)  # in the entropy, of 1 / (1 - q)
+    assert np.all(np.abs(answers - wanted) <= allowed + [0.0, 1.0, 0.0] * cancel)
+
+
 def test_capacities_are_those_of_the_package():
     kappas = np.linspace(-2.0, 3.0, 26).tolist()
     for name in ("binary_capacity", "binary_last_load", "spherical_capacity"):

@@ -4,6 +4,7 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
+from wfmlib.book.display.live import Live, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
@@ -15,6 +16,7 @@ __all__ = [
     "CYCLE",
     "LINES",
     "Curve",
+    "Live",
     "Rule",
     "Slider",
     "figures",
@@ -22,6 +24,7 @@ __all__ = [
     "progress",
     "slider",
     "stops_of",
+    "typical_solutions",
 ]
 
 

@@ -25,7 +25,7 @@ from wfmlib.numerics.zeros import FOUND, first_zero
 
 RULE = gaussian.legendre_rule()
 LIMIT = gaussian.LIMIT
-HIGHEST = 70.0  # of ln q_hat: 1 - q is 1e-15 there
+LOWEST, HIGHEST = -30.0, 70.0  # of ln q_hat: q is 1e-13 and 1 - q is 1e-15 there
 
 
 class Edge(NamedTuple):
@@ -77,6 +77,9 @@ class Kernels(NamedTuple):
 
     Attributes
     ----------
+    curve : compiled function
+        ``curve(log_q_hat, kappa) -> (alpha, entropy, q)``, from `LOWEST` to `HIGHEST`: a place on
+        the curve against the load, without a search.
     point : compiled function
         ``point(alpha, kappa) -> (ended, residual, q, complement, entropy, replicon,
         margin_density)``, as of `typical.SaddlePoint`; NaN unless `ended` is 0. The residual is
@@ -88,6 +91,7 @@ class Kernels(NamedTuple):
         ``last_load(kappa)``: the load at which q reaches 1, the capacity of spherical weights.
     """
 
+    curve: object
     point: object
     vanishing: object
     last_load: object
@@ -131,13 +135,28 @@ def kernels(weights, activation) -> Kernels:
         return alpha, side.q, side.complement, side.term + alpha * cost, replicon, edge / scale
 
     @njit(error_model="numpy")
+    def curve(log_q_hat, kappa):
+        kappa /= scale
+        q_hat = math.exp(log_q_hat)
+        side = entropic(None, q_hat)
+        overlap = effective(None, side.q, side.complement)
+        omega, weight = nodes(overlap.c, overlap.complement, kappa)
+        push = cost = 0.0
+        for i in range(len(omega)):
+            here = Edge(kappa), omega[i], overlap.complement
+            push += weight[i] * slope(*here) ** 2
+            cost += weight[i] * log_weight(*here)
+        alpha = q_hat / (overlap.slope * push)
+        return alpha, side.term + alpha * cost, side.q
+
+    @njit(error_model="numpy")
     def excess(log_q_hat, given):
         alpha, kappa = given
         return math.log(load(log_q_hat, kappa) / alpha)
 
     @njit(error_model="numpy")
     def entropy(log_q_hat, kappa):
-        return averages(math.exp(log_q_hat), kappa)[3]
+        return curve(log_q_hat, kappa * scale)[1]
 
     @njit(error_model="numpy")
     def lowest(alpha, kappa):
@@ -169,8 +188,8 @@ def kernels(weights, activation) -> Kernels:
     def last_load(kappa):
         return collapse / shortfall(kappa / scale)
 
-    return Kernels(point, vanishing, last_load)
+    return Kernels(curve, point, vanishing, last_load)
 
 
-binary_point, binary_capacity, binary_last_load = kernels(Binary(), Linear())
-spherical_point, _, spherical_capacity = kernels(Spherical(), Linear())
+binary_curve, binary_point, binary_capacity, binary_last_load = kernels(Binary(), Linear())
+spherical_curve, spherical_point, _, spherical_capacity = kernels(Spherical(), Linear())

@@ -1,0 +1,48 @@
+"""A page with a figure that computes loads the kernels; the others do not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tools import live, policy, wasm
+from tools.notebooks import ROOT
+
+CONF = """
+import sys
+sys.path[:0] = [{root!r}, {tools!r}]
+extensions = ["live", "policy"]
+html_static_path = [{static!r}]
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Two pages, one of them with the data of such a figure, made by Sphinx."""
+    folder = tmp_path_factory.mktemp("pages")
+    given = {"root": str(ROOT), "tools": str(ROOT / "tools")}
+    conf = CONF.format(**given, static=str(ROOT / "book" / "_static"))
+    (folder / "conf.py").write_text(conf)
+    data = f'<script type="application/json" {live.MARK}>{{}}</script>'
+    (folder / "index.rst").write_text("Plain\n=====\n\n.. toctree::\n\n   computing\n")
+    (folder / "computing.rst").write_text(f"Computing\n=========\n\n.. raw:: html\n\n   {data}\n")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(folder), str(folder / "html")]
+    subprocess.run(command, check=True)
+    return folder / "html"
+
+
+def test_a_page_loads_the_kernels_if_it_computes(site):
+    plain, computing = ((site / f"{name}.html").read_text() for name in ("index", "computing"))
+    for script in ("kernels.js", "live.js"):
+        assert f"_static/live/{script}" in computing
+        assert f"_static/live/{script}" not in plain
+        assert (site / "_static" / "live" / script).exists()
+    assert policy.COMPILING in computing
+    assert policy.COMPILING not in plain
+
+
+def test_the_kernels_are_those_that_were_compiled(site):
+    made = (wasm.make() / "kernels.js").read_bytes()
+    assert (site / "_static" / "live" / "kernels.js").read_bytes() == made

@@ -1,0 +1,36 @@
+"""A Sphinx extension: pages with a figure that computes load the kernels, and no other page does.
+
+The module stands in a script, since a page that is opened as a file may fetch nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tools import wasm
+
+MARK = 'class="wfm-live"'  # of the data of such a figure
+FOLDER = "live"  # of the two scripts, in _static
+
+
+def write(app) -> None:
+    """Put the kernels where pages find them; `make book` has compiled them."""
+    if app.builder.format == "html":
+        target = Path(app.outdir, "_static", FOLDER)
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(wasm.make() / "kernels.js", target / "kernels.js")
+
+
+def load(app, pagename, templatename, context, doctree) -> None:
+    """Have a page load the scripts if it needs them."""
+    if MARK in context.get("body", ""):
+        for script in ("kernels.js", "live.js"):
+            app.add_js_file(f"{FOLDER}/{script}", loading_method="defer")
+
+
+def setup(app):
+    """Before the pages are written, and before `assets` joins what they load."""
+    app.connect("builder-inited", write)
+    app.connect("html-page-context", load)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
