@@ -18,12 +18,12 @@ SUMMARIES = {"What we learned", "What carries over"}
 # Chapter 2 counts what surrounds a minimum by the formulas that chapter 6 derives, and says so;
 # chapter 5 shows such a curve. These are seven: the list may become shorter, not longer.
 AHEAD = {
-    ("book/02_cross_entropy", "eq-franz-parisi"),
-    ("book/02_cross_entropy", "eq-fp-entropic"),
-    ("book/02_cross_entropy", "eq-fp-energetic"),
-    ("book/02_cross_entropy", "eq-fp-saddle"),
-    ("book/02_cross_entropy", "eq-fp-slope"),
-    ("book/02_cross_entropy", "eq-fp-entropy"),
+    ("book/02_3_dense", "eq-franz-parisi"),
+    ("book/02_3_dense", "eq-fp-entropic"),
+    ("book/02_3_dense", "eq-fp-energetic"),
+    ("book/02_3_dense", "eq-fp-saddle"),
+    ("book/02_3_dense", "eq-fp-slope"),
+    ("book/02_3_dense", "eq-fp-entropy"),
     ("book/05_relu_capacity", "eq-fp-entropy"),
 }
 COUNT = 7

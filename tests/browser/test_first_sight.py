@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import unwritten
 
 
-@pytest.mark.parametrize("name", ["index", "02_cross_entropy", "scorecard"])
+@pytest.mark.parametrize("name", ["index", "02_1_company", "scorecard"])
 def test_a_page_can_be_read_before_its_scripts_ran(browser, server, name):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()

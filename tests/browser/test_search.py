@@ -23,13 +23,13 @@ QUERIES = {
     "local entropy": "book/glossary.html#term-local-entropy",
     "Parisi parameter": "book/glossary.html#term-Parisi-parameter",
     "belief propagation": "book/glossary.html#term-belief-propagation-BP",
-    "dense regions": "book/02_cross_entropy.html#dense-regions",
+    "dense regions": "book/02_3_dense.html#dense-regions",
     "one step of symmetry breaking": "book/replica_method.html#one-step-of-symmetry-breaking",
     "hessian": "book/glossary.html#term-Hessian-spectrum",
-    "best gamma sharpness": "book/02_cross_entropy.html#the-best-sharpness",
+    "best gamma sharpness": "book/02_3_dense.html#the-best-sharpness",
     "wfmlib.theory.typical.capacity": "book/api/theory.html#wfmlib.theory.typical.capacity",
     "focussing beleif": "book/glossary.html#term-focusing-belief-propagation-fBP",
-    "reference or barycenter": "book/02_cross_entropy.html#reference-or-barycentre",
+    "reference or barycenter": "book/02_1_company.html#reference-or-barycentre",
 }
 
 
