@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import numbering
-from tools.notebooks import BOOK, chapters
+from tools.notebooks import BOOK
 
 PAGE = BOOK / "lecturers.md"
 ESTIMATES = Path(__file__).with_suffix(".toml")
@@ -80,8 +80,8 @@ def of_chapter(chapter: Path) -> list[Exercise]:
 
 
 def everywhere(book: Path = BOOK) -> list[Exercise]:
-    """Return all exercises of the book."""
-    return [exercise for chapter in chapters(book) for exercise in of_chapter(chapter)]
+    """Return all exercises of the book, in the order of its contents."""
+    return [one for chapter in pages(book) for page in chapter for one in of_chapter(page)]
 
 
 def parts(notebook) -> Iterator[tuple]:

@@ -24,7 +24,9 @@ QUERIES = {
     "Parisi parameter": "book/glossary.html#term-Parisi-parameter",
     "belief propagation": "book/glossary.html#term-belief-propagation-BP",
     "dense regions": "book/02_3_dense.html#dense-regions",
-    "one step of symmetry breaking": "book/replica_method.html#one-step-of-symmetry-breaking",
+    "one step of symmetry breaking": (
+        "book/foundations_5_breaking.html#one-step-of-symmetry-breaking"
+    ),
     "hessian": "book/glossary.html#term-Hessian-spectrum",
     "best gamma sharpness": "book/02_3_dense.html#the-best-sharpness",
     "wfmlib.theory.typical.capacity": "book/api/theory.html#wfmlib.theory.typical.capacity",
