@@ -20,7 +20,7 @@ SHOWING = [
     page
     for pages in exercises.pages()
     for page in pages
-    if "\n  figure:\n" in page.read_text() or exercises.of_chapter(page)
+    if "\n  figure:\n" in page.read_text()
 ]
 TOY = """\
 # 1. A toy
