@@ -17,10 +17,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0L2
 SLIDER = '<figure class="wfm-slider"><input type="range" min="0" max="3" value="0"></figure>'
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 SHOWING = [
-    page
-    for pages in exercises.pages()
-    for page in pages
-    if "\n  figure:\n" in page.read_text()
+    page for pages in exercises.pages() for page in pages if "\n  figure:\n" in page.read_text()
 ]
 TOY = """\
 # 1. A toy
