@@ -6,7 +6,10 @@ The module stands in a script, since a page that is opened as a file may fetch n
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # Sphinx knows this folder only
 
 from tools import wasm
 

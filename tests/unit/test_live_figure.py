@@ -1,0 +1,80 @@
+"""What a page that computes is told: the package's words, and a kernel for each line."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from wfmlib import Margin, Perceptron
+from wfmlib.book import display
+from wfmlib.book.display import live
+from wfmlib.numerics.solvers import NotConverged
+from wfmlib.theory import typical
+
+TEXTS = {"xlabel": "load α", "ylabel": "entropy φ", "alt": "A line."}
+LINES = [("binary_curve", 1), ("binary_capacity", 2)]
+
+
+def marks():
+    return [
+        display.Curve("entropy", [0.0, 1.0], [[0.7, 0.0], [0.7, -0.1]]),
+        display.Curve("still", [0.0, 1.0], [0.1, 0.1]),
+        display.Rule("capacity", [0.8, 0.5]),
+    ]
+
+
+def figure(lines=LINES, **given):
+    given = {"live": display.typical_solutions(lines)} | given
+    return display.slider("margin κ", [0.0, 0.5], marks(), **TEXTS, **given)
+
+
+def told(shown):
+    return json.loads(re.search(r'class="wfm-live">(.*?)</script>', shown.html())[1])
+
+
+def test_the_page_is_told_what_to_draw_and_where():
+    data = told(figure(place=0.25))
+    assert data["lines"] == [list(line) for line in LINES]
+    assert data["rules"] == [False, True]
+    assert (data["start"], data["low"], data["high"], data["first"]) == (0.0, 0.0, 0.5, 0.25)
+    assert data["panel"]["xlim"] == list(figure()._drawing[0].xlim)
+
+
+def test_a_figure_that_does_not_compute_is_told_nothing():
+    assert "wfm-live" not in figure(live=None).html().split("</style>")[1].split("<script>")[0]
+
+
+@pytest.mark.parametrize("lines", [LINES[:1], [*LINES, LINES[0]]])
+def test_each_line_that_moves_has_a_kernel(lines):
+    with pytest.raises(ValueError, match=f"each of 2 .* got {len(lines)}"):
+        figure(lines)
+
+
+@pytest.mark.parametrize("wrong", ["binary", 3])
+def test_live_must_be_one(wrong):
+    with pytest.raises(TypeError, match="live"):
+        figure(live=wrong)
+
+
+def test_messages_are_those_of_the_package():
+    said = display.typical_solutions(LINES)
+    with pytest.raises(TypeError) as word:
+        Margin("much")
+    assert said.value.no_number.replace("{got}", "'much'") == str(word.value)
+    with pytest.raises(ValueError, match="margin") as far:
+        typical.solve(Perceptron(), 0.5, Margin(-2.5))
+    assert said.value.outside.replace("{got}", "-2.5") == str(far.value)
+    with pytest.raises(ValueError, match="alpha") as negative:
+        typical.solve(Perceptron(), -0.5)
+    assert said.place.outside.replace("{got}", "-0.5") == str(negative.value)
+    with pytest.raises(NotConverged) as beyond:
+        typical.solve(Perceptron(), 1.5, Margin(0.0))
+    found = said.failed.replace("{last}", "1.273239545")
+    assert found.replace("{alpha}", "1.5").replace("{value}", "0.0") == str(beyond.value)
+
+
+def test_a_value_that_is_taken_is_no_refusal():
+    with pytest.raises(AssertionError, match=r"takes 0\.5"):
+        live.refusal(Margin, 0.5)
