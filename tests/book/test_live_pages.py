@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tools import live, policy, wasm
+from tools import assets, live, policy, wasm
 from tools.notebooks import ROOT
 
 CONF = """
@@ -41,6 +41,13 @@ def test_a_page_loads_the_kernels_if_it_computes(site):
         assert (site / "_static" / "live" / script).exists()
     assert policy.COMPILING in computing
     assert policy.COMPILING not in plain
+
+
+def test_the_kernels_are_not_joined_with_what_every_page_loads():
+    parts = assets.Parts()
+    tags = '<script defer="defer" src="../_static/live/kernels.js?v=1"></script>'
+    assert parts.take(tags) == tags
+    assert not parts.scripts
 
 
 def test_the_kernels_are_those_that_were_compiled(site):

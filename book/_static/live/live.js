@@ -160,9 +160,7 @@
       }
     }
 
-    let waiting = false;
     function draw() {
-      waiting = false;
       const began = performance.now();
       const done = new Map();
       paths.forEach((one, i) => one.setAttribute("d", path(i, done)));
@@ -180,10 +178,7 @@
       output.textContent = typed.value = typeset(String(to));
       typed.removeAttribute("aria-invalid");
       said.textContent = "";
-      if (!waiting) {
-        waiting = true;
-        requestAnimationFrame(draw);
-      }
+      draw(); // at once: a browser tells of a slider that is dragged once a frame
     }
 
     function enter(input, kind, take) {
