@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from wfmlib.book.exercises import chapter_1, chapter_6, chapter_7, chapter_8, chapter_9
+from wfmlib.book.exercises import (
+    chapter_1,
+    chapter_2,
+    chapter_5,
+    chapter_6,
+    chapter_7,
+    chapter_8,
+    chapter_9,
+)
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
 QUESTIONS: dict[str, Number | Function] = {
     **chapter_1.QUESTIONS,
+    **chapter_2.QUESTIONS,
+    **chapter_5.QUESTIONS,
     **chapter_6.QUESTIONS,
     **chapter_7.QUESTIONS,
     **chapter_8.QUESTIONS,
