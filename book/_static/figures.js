@@ -67,7 +67,9 @@
   const watch = () => {
     const formulas = [...document.querySelectorAll("article span.math")];
     const widths = formulas.map(one => one.firstElementChild?.offsetWidth - one.clientWidth);
-    formulas.forEach((one, i) => one.classList.toggle("wfm-wide", widths[i] > 2));
+    formulas.forEach((one, i) => {  // what was wide before its font came, or on a phone, is whole
+      if (!one.classList.toggle("wfm-wide", widths[i] > 2)) one.classList.remove("wfm-more-right", "wfm-more-left");
+    });
     document.querySelectorAll(wide).forEach(one => {
       sizes.observe(one);
       if (one.firstElementChild) sizes.observe(one.firstElementChild);

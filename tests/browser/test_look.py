@@ -62,6 +62,7 @@ def test_a_formula_in_a_line_that_is_wider_than_a_phone_scrolls(phone, server):
     assert told == '" (top)"'
     phone.set_viewport_size({"width": 1280, "height": 900})
     until(phone, "!document.querySelector('.wfm-wide')")
+    assert phone.locator("span.math:is(.wfm-more-left, .wfm-more-right)").count() == 0
     assert caption.evaluate("one => getComputedStyle(one, '::after').content") == "none"
 
 
