@@ -8,14 +8,22 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 import scipy
-from scipy.special import gammaln
+from scipy.special import erf, gammaln, xlogy
 
 from wfmlib.book import exercises
 from wfmlib.book.exercises.table import QUESTIONS
-from wfmlib.models import Activation, CrossEntropy, Perceptron, TreeCommittee
-from wfmlib.theory import cross_entropy, typical
+from wfmlib.models import (
+    Activation,
+    CrossEntropy,
+    ParityMachine,
+    Perceptron,
+    ReLU,
+    TreeCommittee,
+)
+from wfmlib.numerics import gaussian
+from wfmlib.theory import cross_entropy, large_deviation, typical
 
-CHAPTERS = ("2", "5")
+CHAPTERS = ("2", "3", "4", "5")
 PERCEPTRON = Perceptron()
 
 
@@ -71,6 +79,133 @@ def test_temperatures_summed_as_the_solution_does():
         number = math.sqrt(1001) * np.sum(np.sqrt(-np.diff(energy) * np.diff(ladder)))
         assert right("2.5") < number < (1.0 + allowed) * right("2.5")
         assert exercises.check("2.5", number).right
+
+
+def test_slope_of_the_spherical_term():
+    def term(q0, q1=0.5, y=3):
+        b = 1.0 - q1 + y * (q1 - q0)
+        return 0.5 * (math.log(1.0 - q1) + math.log(b / (1.0 - q1)) / y + q0 / b)
+
+    for q0 in (0.1, 0.25, 0.4):
+        # a central difference of step h: its error is h^2 over six times a third derivative
+        difference = (term(q0 + 1e-4) - term(q0 - 1e-4)) / 2e-4
+        assert right("3.1", q0) == pytest.approx(difference, abs=1e-6)
+
+
+def test_rates_meet_at_the_margin_of_real_weights():
+    """The largest margin of rectifiers, by the solver, makes both rates equal."""
+    load = right("3.2")
+    kappa = typical.max_margin(TreeCommittee(np.inf, ReLU()), load)
+    rate = (kappa / ReLU().scale) ** 2 / (2.0 * ReLU().slope_at_one)
+    assert rate == pytest.approx(1.0 / (4.0 * load), rel=1e-5)
+
+
+def test_unanimous_votes_sampled():
+    rng = np.random.default_rng(0)
+    for load in (0.4, 1.0):
+        q = typical.solve(TreeCommittee(3), load).q
+        fields = math.sqrt(q / (1.0 - q)) * rng.standard_normal((200_000, 3))
+        p = gaussian.H(-fields)
+        every = np.prod(p, axis=1)
+        two = np.sum(every[:, None] * (1.0 - p) / p, axis=1)
+        sample = every / (every + two)
+        error = np.std(sample) / math.sqrt(len(sample))
+        assert right("3.4", load) == pytest.approx(np.mean(sample), abs=4.0 * error)
+
+
+def test_centre_of_a_group_sampled():
+    """A field that groups share, the best one of a group, its replicas and its centre."""
+    q1, rng = 0.7, np.random.default_rng(1)
+    device = TreeCommittee(np.inf)
+    spread = large_deviation.solve(device, 1.0, q1).spread
+    at, to = (
+        device.activation.effective_overlap(q1),
+        device.activation.effective_overlap(q1**0.5).c,
+    )
+    own, width = at.complement, math.sqrt(at.slope * spread)
+    u = np.linspace(0.0, 30.0, 6001)
+    errs = []
+    for v in rng.standard_normal(2000):
+        field = math.sqrt(at.c) * v + width * u
+        best = field[np.argmax(-(u**2) / 2.0 + gaussian.log_H(-field / math.sqrt(own)))]
+        hazard = gaussian.hazard(-best / math.sqrt(own))
+        mean = best + math.sqrt(own) * hazard
+        errs.append(gaussian.H(to / at.c * mean / math.sqrt(1.0 - to**2 / at.c)))
+    error = np.std(errs) / math.sqrt(len(errs))
+    assert right("3.5", q1) == pytest.approx(np.mean(errs), abs=4.0 * error)
+
+
+def test_pairs_without_overlap_are_those_of_the_solver():
+    for q1 in (0.3, 0.7):
+        point = large_deviation.solve(ParityMachine(2), 0.1, q1, replicas=2)
+        without = large_deviation.solve(ParityMachine(2), 0.0, q1, replicas=2).entropy
+        assert (point.entropy - without) / 0.1 == pytest.approx(right("4.1", q1), rel=1e-4)
+
+
+def test_curvature_at_no_overlap_by_differences():
+    """The mean force of the patterns at a small overlap balances that of the weights."""
+    x = np.linspace(-9.0, 9.0, 4001)
+    weight = np.exp(-(x**2) / 2.0) / math.sqrt(2.0 * math.pi) * (x[1] - x[0])
+    for q1 in (0.3, 0.5, 0.9):
+
+        def moment(shift, q1=q1):
+            return weight @ erf((math.sqrt(q1) * x + shift) / math.sqrt(2.0 * (1.0 - q1))) ** 2
+
+        h = 1e-2
+        bend = (moment(h) - 2.0 * moment(0.0) + moment(-h)) / h**2
+        # d/ds ln(1 + M(s) A^2) / y is this times s, and three units add their squares
+        force = moment(0.0) ** 2 * bend / (1.0 + moment(0.0) ** 3) / 2.0
+        load = 1.0 / (3.0 * force**2 * (1.0 + q1) ** 2)
+        assert right("4.2", q1) == pytest.approx(load, rel=2e-3)  # h^2 over 1 - q1
+
+
+def test_majority_of_five_over_all_votes():
+    signs = np.array(np.meshgrid(*[(-1, 1)] * 5)).reshape(5, -1)
+    vote = np.sign(signs.sum(axis=0))
+    for degree in (1, 3, 5):
+        products = [
+            np.mean(vote * signs[list(c)].prod(axis=0)) for c in combinations(range(5), degree)
+        ]
+        assert right("4.3", degree) == pytest.approx(np.sum(np.square(products)), rel=1e-12)
+    assert sum(right("4.3", degree) for degree in (1, 3, 5)) == pytest.approx(1.0, rel=1e-12)
+
+
+def test_pieces_begin_where_w_turns():
+    """W rises somewhere just above the load, and nowhere below; by its integral, not a series."""
+    q1 = np.linspace(0.5, 0.95, 40)
+    x, weight = np.polynomial.legendre.leggauss(60)
+    x, weight = 4.0 * (x + 1.0), 4.0 * weight  # positive fields: the average is even in each
+    weight *= 2.0 * gaussian.G(x)
+    gain = []
+    for one in q1:
+        e = erf(np.sqrt(one / (1.0 - one) / 2.0) * x)
+        p = e[:, None, None] * e[:, None] * e
+        both = 0.5 * (xlogy(1.0 + p, 1.0 + p) + xlogy(1.0 - p, 1.0 - p))
+        gain.append(np.einsum("ijk,i,j,k", both, weight, weight, weight))
+    cost = 0.5 * (np.log1p(-q1) + q1)
+    load = right("4.4", 3)
+    assert np.all(np.diff(cost + 0.99 * load * np.array(gain)) < 0.0)
+    assert np.any(np.diff(cost + 1.01 * load * np.array(gain)) > 0.0)
+
+
+def test_mean_number_of_students_at_the_ends():
+    """Half of all bits without overlap, and the teacher alone at overlap one."""
+    assert right("4.5", 0.0) == pytest.approx(0.5 * math.log(2.0), rel=1e-12)
+    assert right("4.5", 1.0) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_students_counted_by_a_binomial():
+    """The share of vectors with so many equal weights, and how often two products agree."""
+    n, rng = 100_000, np.random.default_rng(2)
+    for q in (0.3, 0.6, 0.9):
+        equal = round((1.0 + q) / 2.0 * n)
+        share = (gammaln(n + 1.0) - gammaln(equal + 1.0) - gammaln(n - equal + 1.0)) / n
+        first = rng.standard_normal((3, 1_000_000))
+        second = q * first + math.sqrt(1.0 - q**2) * rng.standard_normal(first.shape)
+        agree = np.mean(np.sign(first * second).prod(axis=0) > 0)  # to 5e-4
+        # Stirling: ln(n) / 2n is 6e-5; of the logarithm of the chance 5e-4, times four
+        exponent = share + 0.5 * math.log(agree)
+        assert right("4.5", q) == pytest.approx(exponent, abs=2e-3)
 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 4.0])

@@ -7,6 +7,8 @@ from typing import Any
 from wfmlib.book.exercises import (
     chapter_1,
     chapter_2,
+    chapter_3,
+    chapter_4,
     chapter_5,
     chapter_6,
     chapter_7,
@@ -18,6 +20,8 @@ from wfmlib.book.exercises.answers import Function, Number, Result, compare
 QUESTIONS: dict[str, Number | Function] = {
     **chapter_1.QUESTIONS,
     **chapter_2.QUESTIONS,
+    **chapter_3.QUESTIONS,
+    **chapter_4.QUESTIONS,
     **chapter_5.QUESTIONS,
     **chapter_6.QUESTIONS,
     **chapter_7.QUESTIONS,
