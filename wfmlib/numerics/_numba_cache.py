@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import os
 import shutil
@@ -138,10 +139,11 @@ class WhenImported:
 
 
 def make_careful(caching) -> None:
-    """Give numba's cache checksums, and let it go on where a disk is full."""
-    from wfmlib.numerics import _numba_files
+    """Give numba's cache checksums, let it go on where a disk is full; say what is waited for."""
+    from wfmlib.numerics import _numba_files, _numba_words
 
     _numba_files.make_careful(caching)
+    _numba_words.tell(importlib.import_module("numba.core.event"))
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
