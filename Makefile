@@ -27,6 +27,8 @@ PAGES :=
 SETTINGS :=
 # Of `make pdf`: whether the API reference is printed.
 API :=
+# Of `make marks`: where the notebooks are.
+FOLDER :=
 # Of `make mutants`: how many a group. Of it and of `make attack`: drawn with which seed.
 COUNT := 20
 SEED :=
@@ -35,7 +37,7 @@ MINUTES := 10
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
-	slides pdf epub site release bench speed references lock clean
+	marks slides pdf epub site release bench speed references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -131,6 +133,10 @@ serve:  ## serve the built book on 127.0.0.1 (PORT=8000)
 
 students: $(READY)  ## write notebooks without solutions to _build/students
 	$(BIN)/python -m tools.students
+
+marks: $(READY)  ## execute the notebooks that students handed in, and mark them (FOLDER=handed_in)
+	@test -n "$(FOLDER)" || { echo "Say where they are: make marks FOLDER=handed_in"; exit 1; }
+	@$(BIN)/python -m tools.marks "$(FOLDER)" --jobs $(JOBS)
 
 slides: book  ## write slides of all figures to _build/slides
 	@$(BIN)/python -m tools.slides
