@@ -176,8 +176,29 @@ def test_symmetric_averages_by_plain_quadrature():
     x, weight = LEGENDRE
     x, weight = 7.0 * x, 7.0 * weight * np.exp(-24.5 * x**2) / math.sqrt(2.0 * math.pi)
     z = math.sqrt(0.5 / 0.5) * np.stack(np.meshgrid(x, x, x, indexing="ij"))
-    term = np.einsum("i,j,k,ijk->", weight, weight, weight, np.log(committee(z)))
-    assert symmetric_averages(0.5, 0.5)[0] == pytest.approx(term, abs=1e-7)
+
+    def average(values):
+        return np.einsum("i,j,k,ijk->", weight, weight, weight, values)
+
+    # by hand: the chance to be right is linear in that of each unit
+    sigma, p = committee(z), special.ndtr(z)
+    density = np.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
+    slope = np.empty_like(z)
+    mixed = np.empty_like(z)  # of the two units that are not this one
+    for unit in range(3):
+        one, other = (unit + 1) % 3, (unit + 2) % 3
+        first = density[unit] * (p[one] + p[other] - 2.0 * p[one] * p[other])
+        slope[unit] = first / sigma
+        mixed[unit] = density[one] * density[other] * (1.0 - 2.0 * p[unit]) / sigma
+    diagonal = sum(average((-z[unit] * slope[unit] - slope[unit] ** 2) ** 2) for unit in range(3))
+    pairs = sum(
+        average((mixed[unit] - slope[unit - 1] * slope[unit - 2]) ** 2) for unit in range(3)
+    )
+    force = sum(average(slope[unit] ** 2) for unit in range(3))
+    found = symmetric_averages(0.5, 0.5)
+    assert found[0] == pytest.approx(average(np.log(sigma)), abs=1e-7)
+    wanted = force / 0.5, diagonal / 0.5**2, (diagonal + 2.0 * pairs) / 0.5**2
+    assert found[1:] == pytest.approx(wanted, rel=1e-6)
 
 
 def test_committee_against_simulation():
