@@ -259,6 +259,8 @@ def test_weights_are_its_own():
     assert [one.dtype for one in net.w] == [np.int8] * 2
     assert (net.inputs, net.units, net.classes) == (9, (5,), 2)
     assert repr(net) == "BinaryMLP(9 - 5 - 1)"
+    deeper, _, _ = make((8, 6, 4, 3))
+    assert repr(BinaryMLP(deeper)) == "BinaryMLP(8 - 6 - 4 - 3)"
     assert BinaryMLP(make((9, 5, 3))[0]).classes == 3
 
 
