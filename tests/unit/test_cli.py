@@ -13,7 +13,7 @@ import wfmlib
 from tests import tiny_images
 from tests import toy_experiment as toy
 from wfmlib.book import claim_checks, claims, cli, experiments
-from wfmlib.book.commands import show
+from wfmlib.book.commands import compile, show
 from wfmlib.book.experiments import Variable, registry
 
 FREE = "capacity-proved"  # a claim that costs nothing
@@ -45,7 +45,7 @@ def test_without_a_command_it_helps(capsys):
     assert "claims" in out
 
 
-COMMANDS = ("claims", "data", "list", "run", "show", "verify")
+COMMANDS = ("claims", "compile", "data", "list", "run", "show", "verify")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -64,6 +64,23 @@ def test_examples_of_the_help_are_understood(capsys, command):
     for line in lines:
         words = shlex.split(re.split(r"  +| > ", line.strip())[0])  # what it does stands apart
         assert cli._parser().parse_args(words[1:]).command == command
+
+
+@pytest.mark.parametrize("name", [*compile.theory(), *compile.algorithms()])
+def test_what_is_compiled_is_called_without_error(name):
+    assert compile.call(name) == name
+
+
+def test_compile_shows_how_far_it_is(capfd):
+    status, out, err = run(capfd, "compile", "--jobs", "2")
+    count = len(compile.theory()) + len(compile.algorithms())
+    assert (status, out) == (0, "")
+    assert f"{count}/{count}" in err
+
+
+def test_compile_refuses_no_processes(capsys):
+    status, _, err = run(capsys, "compile", "--jobs", "0")
+    assert (status, err) == (2, "wfm compile: --jobs must be at least 1, not 0\n")
 
 
 def test_version(capsys):

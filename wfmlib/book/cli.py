@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Sequence
 
 import wfmlib
-from wfmlib.book.commands import claims, data, listing, run, show, verify
+from wfmlib.book.commands import claims, compile, data, listing, run, show, verify
 from wfmlib.book.commands._table import WIDTH
 
 __all__ = ["WIDTH", "main"]
@@ -24,7 +24,7 @@ def __dir__():
     return __all__
 
 
-COMMANDS = (claims, listing, run, verify, show, data)
+COMMANDS = (claims, listing, run, verify, show, data, compile)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
