@@ -21,13 +21,7 @@ CHAPTERS = {
 FIRST, LECTURE, EQUATIONS = 900, 3500, 12
 PAGES = {"foundations": 8}  # and four of a chapter
 
-# Chapters that are still one page, and how many words it may have at most. None may be added, and
-# none may grow.
-WHOLE = {
-    "06_margins": 3850,
-}
-SPLIT = [one for one in CHAPTERS if one not in WHOLE]
-LECTURES = [page for one in SPLIT for page in CHAPTERS[one][1:]]
+LECTURES = [page for one in CHAPTERS for page in CHAPTERS[one][1:]]
 
 
 def words(text: str) -> int:
@@ -55,20 +49,11 @@ def test_words_are_counted_without_formulas_and_exercises():
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_chapter_is_split_or_known_to_be_whole(chapter):
-    pages = CHAPTERS[chapter]
-    if chapter in WHOLE:
-        assert len(pages) == 1
-        assert words(pages[0].read_text()) <= WHOLE[chapter]
-    else:
-        assert 2 <= len(pages) <= PAGES.get(chapter, 4)
+def test_chapter_is_split(chapter):
+    assert 2 <= len(CHAPTERS[chapter]) <= PAGES.get(chapter, 4)
 
 
-def test_known_exceptions_are_chapters():
-    assert set(WHOLE) < set(CHAPTERS)
-
-
-@pytest.mark.parametrize("chapter", SPLIT)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_first_page_is_the_chapter_in_five_minutes(chapter):
     """It asks and answers, shows, says how sure we are, and leads to every lecture."""
     first, *lectures = CHAPTERS[chapter]
@@ -101,7 +86,7 @@ def test_lecture_is_one_question_on_a_few_pages(page):
     assert equations(text) <= EQUATIONS
 
 
-@pytest.mark.parametrize("chapter", SPLIT)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_pages_are_named_in_their_order(chapter):
     number = chapter if chapter in PAGES else chapter[:2]
     for count, page in enumerate(CHAPTERS[chapter][1:], start=1):
@@ -111,7 +96,7 @@ def test_pages_are_named_in_their_order(chapter):
     assert order == list(range(order[0], order[0] + len(order)))
 
 
-@pytest.mark.parametrize("chapter", SPLIT)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_links_lead_to_the_page_that_has_the_section(chapter):
     """A section that moved to a lecture is linked there, from every page of the book."""
     for page in notebooks.BOOK.glob("*.md"):

@@ -17,7 +17,7 @@ CITATION = 'article a.reference[href*="bibliography.html#"]'
 def page(browser, html):
     """Open chapter 6 as a file, where nothing can be fetched, with its formulas written."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto(f"{html.as_uri()}/book/06_margins.html")
+    page.goto(f"{html.as_uri()}/book/06_1_surroundings.html")
     until(page, "window.MathJax?.startup?.promise")
     page.evaluate("MathJax.startup.promise")
     page.keyboard.press("Tab")  # from here on focus is that of a keyboard

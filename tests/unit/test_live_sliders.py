@@ -18,7 +18,8 @@ LIVE = {
     "02_cross_entropy": 1,
     "03_committee_machine": 1,
     "03_3_end": 1,
-    "06_margins": 2,
+    "06_2_phases": 1,
+    "06_margins": 1,
     "corrections": 1,
     "recipes": 1,
 }
