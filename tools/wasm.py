@@ -6,10 +6,12 @@ numba turns each kernel of `EXPORTS` into LLVM's intermediate code, as it does f
 optimises and translates it for WebAssembly; zig links it with the C library's mathematics (musl),
 so that the module imports nothing. No formula is written again.
 
-A kernel takes and returns float64 numbers. In the module it is a function of numba's own calling
-convention, ``name(results, failure, *numbers) -> status``: two addresses, of the results and of a
-word that it may write, and its arguments; a status other than 0 is an exception of Python, such
-as a division by zero. `take` gives memory, `reset` drops all that was given.
+A kernel takes float64 numbers and arrays, and returns float64 numbers. In the module it is a
+function of numba's own calling convention, ``name(results, failure, *arguments) -> status``: two
+addresses, of the results and of a word that it may write, and its arguments; a status other than 0
+is an exception of Python, such as a division by zero. An array is several arguments: two that no
+kernel uses, the number of elements, the bytes of one, the address, shape and strides.
+`take` gives memory, `reset` drops all that was given since the last `keep`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from typing import Any
 
 from tools.notebooks import BUILD, ROOT
 
-#: What a page may call: its name there, where it stands in the package, how many numbers it takes.
+#: What a page may call: its name there, where it stands in the package, and how many numbers it
+#: takes, or a letter of `KINDS` for each of its arguments.
 EXPORTS = {
     "G": ("wfmlib.numerics.gaussian:G", 1),
     "H": ("wfmlib.numerics.gaussian:H", 1),
@@ -43,6 +46,18 @@ EXPORTS = {
     "spherical_curve": ("wfmlib.theory.saddles.pages:spherical_curve", 2),
     "spherical_point": ("wfmlib.theory.saddles.pages:spherical_point", 2),
     "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
+    "drawn": ("wfmlib.learning.pages.drawn:drawn", "nBb"),
+    "counted": ("wfmlib.learning.pages.counted:counted", "Baab"),
+}
+#: A number, and arrays of one to three axes.
+KINDS = {
+    "n": "float64",
+    "a": "float64[::1]",
+    "A": "float64[:,::1]",
+    "M": "float64[:,:,::1]",
+    "b": "int8[::1]",
+    "B": "int8[:,::1]",
+    "w": "uint64[::1]",
 }
 
 MADE = BUILD / "wasm"
@@ -62,17 +77,18 @@ def found(place: str) -> Any:
     return getattr(kernel, "py_func", None) or kernel.__wrapped__
 
 
-def lowered(function: Any, takes: int) -> tuple[str, str, int]:
+def lowered(function: Any, takes: str) -> tuple[str, str, int]:
     """Return a kernel's code, its name in it, and how many numbers it returns."""
     from numba import types
-    from numba.core import compiler
+    from numba.core import compiler, sigutils
     from numba.core.registry import cpu_target
 
     flags = compiler.Flags()
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.nrt = True
     flags.error_model = "numpy"
     context = cpu_target.typing_context, cpu_target.target_context
-    arguments = (types.float64,) * takes
+    names = ", ".join(KINDS[kind] for kind in takes)
+    arguments = sigutils.normalize_signature(f"({names},)")[0]
     result = compiler.compile_extra(*context, function, arguments, None, flags, locals={})
     returned = result.signature.return_type
     gives = 1 if returned == types.float64 else len(returned)
@@ -92,7 +108,8 @@ def translated(exports: dict) -> tuple[bytes, dict]:
     whole = llvm.parse_assembly(f'target triple = "{TARGET}"')
     whole.data_layout = str(machine.target_data)
     told = {}
-    for name, (place, takes) in exports.items():
+    for name, (place, given) in exports.items():
+        takes = given if isinstance(given, str) else "n" * given
         text, symbol, gives = lowered(found(place), takes)
         text = re.sub(r'target (triple|datalayout) = "[^"]*"\n', "", text)
         text = text.replace(" = common ", " = weak ")  # the linker knows no common symbols
@@ -123,7 +140,7 @@ def linked(code: bytes, names: list[str]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         part, module = Path(folder, "kernels.o"), Path(folder, "kernels.wasm")
         part.write_bytes(code)
-        exported = [f"-Wl,--export={name}" for name in [*names, "take", "reset"]]
+        exported = [f"-Wl,--export={name}" for name in [*names, "take", "reset", "keep"]]
         options = ["-target", "wasm32-wasi", "-mexec-model=reactor", "-O2"]
         options += ["-mcpu=generic+simd128+bulk_memory"]
         linker = ["-Wl,--no-entry", "-Wl,--strip-all", "-Wl,-z", f"-Wl,stack-size={STACK}"]
@@ -145,7 +162,7 @@ def script(module: bytes, told: dict) -> str:
 def state() -> str:
     """Return a digest of all that the module is made from."""
     digest = hashlib.sha256()
-    parts = (ROOT / "wfmlib" / name for name in ("numerics", "models", "theory"))
+    parts = (ROOT / "wfmlib" / name for name in ("numerics", "models", "theory", "learning"))
     sources = sorted(path for part in parts for path in part.rglob("*.py"))
     locks = [ROOT / "requirements.txt", ROOT / "tools" / "requirements-wasm.txt"]
     for path in [*sources, *locks, RUNTIME, Path(__file__)]:
@@ -186,12 +203,21 @@ def write() -> None:
 
 
 def called(calls: list) -> dict:
-    """Return what calls of kernels give, without a browser; see `tools.wasm_call`."""
+    """Return what calls of kernels give, without a browser; see `tools.wasm_call`.
+
+    Arrays may stand among the arguments.
+    """
+    calls = [[_plain(one) for one in call] for call in calls]
     command = [PYTHON, ROOT / "tools" / "wasm_call.py", make()]
     done = subprocess.run(
         command, input=json.dumps(calls), capture_output=True, text=True, check=True
     )
     return json.loads(done.stdout)
+
+
+def _plain(given: Any) -> Any:
+    """Return an argument as `tools.wasm_call` reads it: of an array, shape and numbers."""
+    return [given.shape, given.ravel().tolist()] if hasattr(given, "shape") else given
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 /* What numba's kernels ask of their surroundings: memory for arrays.
-   Arrays lie one behind the other and are not freed: `reset` drops those of the last call.
+   Arrays lie one behind the other and are not freed: `reset` drops those of the last call, and
+   leaves what was there when `keep` was called.
    The offsets are those of numba's MemInfo (numba/core/runtime/nrtdynmod.py), words of 64 bits. */
 
 typedef unsigned long long word;
@@ -14,9 +15,11 @@ struct MemInfo {
 enum { PAGE = 65536, ALIGNED = 64 };
 
 extern unsigned char __heap_base;
-static size top;
+static size top, kept;
 
-void reset(void) { top = (size)&__heap_base; }
+void reset(void) { top = kept ? kept : (size)&__heap_base; }
+
+void keep(void) { kept = top; }
 
 /* Return that many bytes; where the browser has no more, the call ends with a trap. */
 void *take(size bytes) {

@@ -200,7 +200,7 @@ def test_the_kernel_at_60_weights(margin):
     sigma = np.sign(xi[:, : N - free] @ prefix)  # an odd number of places: no zero
     smallest = naive.smallest_agreement(w, xi, sigma)
     needed = enumeration._agreements_needed(margin, N)
-    lowest, distances, ups, kept = enumeration._walk(
+    lowest, distances, ups, kept = enumeration.walk(
         *enumeration._tables(xi * sigma[:, None], needed),
         needed,
         enumeration._bits(w[0]),
@@ -391,7 +391,7 @@ def test_the_estimate_is_shared_by_the_threads_that_the_machine_has():
 
 def test_the_estimate_is_of_the_right_size():
     # Measured against the walk itself; a machine shared with others earns a factor of ten.
-    walk = enumeration._walk
+    walk = enumeration.walk
     xi, sigma = patterns.random(13, 26, rng=1)
     calls = []
     tables = enumeration._tables(xi * sigma[:, None], 14)
@@ -491,11 +491,11 @@ def test_an_interrupt_of_the_kernel_is_an_interrupt(monkeypatch):
         try:
             raise SystemError("_numba_unpickle returned a result with an exception set") from cause
         except SystemError as error:
-            raise SystemError("_walk returned a result with an exception set") from error
+            raise SystemError("walk returned a result with an exception set") from error
 
-    monkeypatch.setattr(enumeration, "_walk", walk)
+    monkeypatch.setattr(enumeration, "walk", walk)
     with pytest.raises(KeyboardInterrupt):
         enumerate_solutions(Perceptron(), *patterns.random(3, 9, rng=1), threads=1)
     cause = None
-    with pytest.raises(SystemError, match="_walk returned"):
+    with pytest.raises(SystemError, match="walk returned"):
         enumerate_solutions(Perceptron(), *patterns.random(3, 9, rng=1), threads=1)

@@ -430,7 +430,7 @@ def _run(task, prefix_bits, threads, show):
 
 def _walk_heard(*arguments):
     """Call the perceptron's kernel, and let an interrupt that came meanwhile be one."""
-    return _heard(_walk, *arguments)
+    return _heard(walk, *arguments)
 
 
 def _heard(kernel, *arguments):
@@ -492,7 +492,7 @@ def _tables(aligned, needed):
 
 
 @njit(cache=True, nogil=True)
-def _walk(start, cost, block, needed, reference, prefix, prefix_bits, room):
+def walk(start, cost, block, needed, reference, prefix, prefix_bits, room):
     """Visit the weights whose first `prefix_bits` signs are those of `prefix`.
 
     Returns the number of solutions by the agreements of their worst pattern (N + 1,), by their
