@@ -14,7 +14,9 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # Sphinx knows thi
 from tools import wasm
 
 MARK = 'class="wfm-live"'  # of the data of such a figure
-FOLDER = "live"  # of the two scripts, in _static
+#: The script of each kind of figure, by what its data are marked with.
+SCRIPTS = {MARK: "live.js", 'class="wfm-instance-data"': "instance.js"}
+FOLDER = "live"  # of the scripts, in _static
 
 
 def write(app) -> None:
@@ -27,9 +29,9 @@ def write(app) -> None:
 
 def load(app, pagename, templatename, context, doctree) -> None:
     """Have a page load the scripts if it needs them."""
-    if MARK in context.get("body", ""):
-        for script in ("kernels.js", "live.js"):
-            app.add_js_file(f"{FOLDER}/{script}", loading_method="defer")
+    needed = [script for mark, script in SCRIPTS.items() if mark in context.get("body", "")]
+    for script in ["kernels.js", *needed] if needed else []:
+        app.add_js_file(f"{FOLDER}/{script}", loading_method="defer")
 
 
 def setup(app):

@@ -3,7 +3,8 @@
 A Content-Security-Policy in the head of every page names the only sources of scripts, styles,
 pictures and fonts: the site's own files. A script that stands in the page runs if the policy
 holds its SHA-256, so a script that finds its way into a page does not. A page with a figure that
-computes may compile WebAssembly, and no text as code. Handlers in attributes (``onclick``) cannot
+computes may compile WebAssembly, and no text as code; one that runs algorithms may start a worker
+from its own text. Handlers in attributes (``onclick``) cannot
 be named one by one: the theme's are replaced by a word that `book/_static/buttons.js` listens
 for, and any other ends the build.
 
@@ -29,7 +30,9 @@ SOURCES = {
 }
 
 COMPILING = "'wasm-unsafe-eval'"  # WebAssembly alone, as `tools.live` gives it to a page
-COMPUTING = 'class="wfm-live"'
+RUNNING = 'class="wfm-instance-data"'
+COMPUTING = ('class="wfm-live"', RUNNING)
+WORKERS = {"worker-src": "blob:"}  # a page that is opened as a file can start no other
 
 # What the theme's buttons do, and the word for it.
 CLICKS = {"toggleFullScreen()": "fullscreen", "window.print()": "print"}
@@ -57,9 +60,9 @@ def digest(script: str) -> str:
 def policy(html: str) -> str:
     """Return the policy of a page."""
     digests = sorted({digest(one) for one in inline(html)})
-    compiling = [COMPILING] if COMPUTING in html else []
+    compiling = [COMPILING] if any(mark in html for mark in COMPUTING) else []
     scripts = " ".join([SOURCES["script-src"], *compiling, *digests])
-    allowed = SOURCES | {"script-src": scripts}
+    allowed = SOURCES | {"script-src": scripts} | (WORKERS if RUNNING in html else {})
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
 
 

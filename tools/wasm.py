@@ -48,6 +48,15 @@ EXPORTS = {
     "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
     "drawn": ("wfmlib.learning.pages.drawn:drawn", "nBb"),
     "counted": ("wfmlib.learning.pages.counted:counted", "Baab"),
+    "started": ("wfmlib.learning.pages.passed:started", "nwMAa"),
+    "focused": ("wfmlib.learning.pages.passed:focused", "nnA"),
+    "pulled": ("wfmlib.learning.pages.passed:pulled", "nA"),
+    "swept": ("wfmlib.learning.pages.passed:swept", "nnnnBwMAa"),
+    "means": ("wfmlib.learning.pages.passed:means", "Aa"),
+    "errors": ("wfmlib.learning.pages.passed:errors", "Ba"),
+    "entropy": ("wfmlib.learning.pages.passed:entropy", "nBMA"),
+    "begun": ("wfmlib.learning.pages.clipped:begun", "nwa"),
+    "corrected": ("wfmlib.learning.pages.clipped:corrected", "Bwa"),
 }
 #: A number, and arrays of one to three axes.
 KINDS = {

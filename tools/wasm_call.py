@@ -2,11 +2,10 @@
 
     .venv-wasm/bin/python tools/wasm_call.py FOLDER < calls.json
 
-`calls.json` lists calls, each a name and its arguments: ``[["H", 0.5], ...]``, an array as its shape
-and its numbers.
-What is printed has `answers`, the numbers returned or null where the kernel raised an exception;
-`arrays`, what the arrays of each call hold after it; `imports`, how much the module asks of its
-surroundings; `memory`, how many bytes it holds in the end.
+`calls.json` lists calls, each a name and its arguments: ``[["H", 0.5], ...]``, an array as its
+shape and its numbers. What is printed has `answers`, the numbers returned or null where the kernel
+raised an exception; `arrays`, what the arrays of each call hold after it; `imports`, how much the
+module asks of its surroundings; `memory`, how many bytes it holds in the end.
 """
 
 from __future__ import annotations

@@ -44,8 +44,10 @@ def test_no_page_loosens_its_policy(written):
         assert directives["default-src"] == ["'none'"], name
         assert directives["base-uri"] == ["'none'"], name
         scripts = [one for one in directives["script-src"] if not one.startswith("'sha256-")]
-        computes = policy.COMPUTING in page
+        computes = any(mark in page for mark in policy.COMPUTING)
         assert scripts == ["'self'", *([policy.COMPILING] if computes else [])], name
+        workers = ["blob:"] if policy.RUNNING in page else None
+        assert directives.get("worker-src") == workers, name
 
 
 def test_no_page_has_a_handler_in_an_attribute(written):
@@ -71,6 +73,16 @@ def test_only_a_page_that_computes_may_compile():
     computing = said(policy.protected(PLAIN.format(inner)))["script-src"]
     assert computing == ["'self'", "'wasm-unsafe-eval'"]
     assert said(policy.protected(PLAIN.format("")))["script-src"] == ["'self'"]
+
+
+def test_only_a_page_that_runs_algorithms_may_start_workers():
+    """From its own text; and it may compile."""
+    inner = f'<script type="application/json" {policy.RUNNING}>{{}}</script>'
+    running = said(policy.protected(PLAIN.format(inner)))
+    assert running["worker-src"] == ["blob:"]
+    assert running["script-src"] == ["'self'", "'wasm-unsafe-eval'"]
+    other = '<script type="application/json" class="wfm-live">{}</script>'
+    assert "worker-src" not in said(policy.protected(PLAIN.format(other)))
 
 
 def test_the_digest_is_that_of_the_specification():

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from wfmlib import Perceptron, learning, patterns
+from wfmlib.book.claim_checks import message_passing
+from wfmlib.learning.messages.belief_propagation import count_errors, prepare, rounded
+from wfmlib.learning.pages import clipped, passed
 from wfmlib.learning.pages import counted as counting
 from wfmlib.learning.pages.counted import counted
 from wfmlib.learning.pages.drawn import drawn
+from wfmlib.numerics import pcg64
 
 
 def instance(P, N, seed):
@@ -43,7 +47,9 @@ def test_counts_are_those_of_the_package(P, N, seed):
     kept = learning.enumerate_solutions(Perceptron(), xi, labels, keep=2**N)
     assert count == centres == kept.count
     if not count:
-        assert not around.any() and not densest.any() and not weights.any()
+        assert not around.any()
+        assert not densest.any()
+        assert not weights.any()
         return
     each = [
         learning.enumerate_solutions(Perceptron(), xi, labels, reference=w).counts_by_distance
@@ -57,7 +63,7 @@ def test_counts_are_those_of_the_package(P, N, seed):
 
 def test_of_many_solutions_some_are_centres():
     """Two patterns leave a quarter of 2^17 vectors: every so-many-th is a centre."""
-    held, labels = instance(2, 17, 5)
+    held, _ = instance(2, 17, 5)
     count, centres, around, densest, _ = listed(held)
     kept = learning.enumerate_solutions(Perceptron(), held, np.ones(2), keep=2**17)
     step = -(-(kept.count**2) // counting.PAIRS)
@@ -65,3 +71,93 @@ def test_of_many_solutions_some_are_centres():
     assert centres == len(kept.solutions[::step])
     assert around.sum() == pytest.approx(count, rel=1e-12)
     assert densest.sum() == count
+
+
+def begun(P, N, seed):
+    """Return what `passed` keeps of an instance, at the start."""
+    state = (
+        np.zeros(pcg64.WORDS, dtype=np.uint64),
+        np.zeros((P, 1, N)),
+        np.zeros((passed.ROWS, N)),
+        np.zeros(1),
+    )
+    passed.started(float(seed), *state)
+    return state
+
+
+def own_means(state):
+    out = np.empty(state[2].shape[1])
+    passed.means(state[2], out)
+    return out
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("P", "N"), [(60, 101), (7, 15)])
+def test_sweeps_are_those_of_the_package(P, N, seed):
+    """Forty: fields are summed up again in between. Rounding does not grow on the way."""
+    held, labels = instance(P, N, seed)
+    engine = prepare(Perceptron(), held * labels[:, None], labels, rng=seed)
+    state = begun(P, N, seed)
+    assert np.array_equal(engine.messages, state[1])
+    for _ in range(40):
+        wanted = engine.sweep(damping=0.2, in_place=True)
+        found = passed.swept(0.2, 0.0, 0.0, 1.0, held, *state)
+        assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(own_means(state), engine.means()[0], rtol=1e-12, atol=1e-13)
+    found = passed.entropy(0.0, held, *state[1:3])[0]
+    assert found == pytest.approx(engine.entropy(), abs=1e-12)
+    assert passed.errors(held, own_means(state)) == count_errors(
+        rounded(engine.means(), engine), engine
+    )
+
+
+def test_focusing_is_that_of_the_package():
+    """Steps of the protocol, up to couplings that are nearly rigid."""
+    P, N = 50, 101
+    held, labels = instance(P, N, 4)
+    engine = prepare(Perceptron(), held * labels[:, None], labels, rng=4)
+    state = begun(P, N, 4)
+    for coupling in learning.atanh_steps(8):
+        engine.focus(coupling, 10)
+        passed.focused(coupling, 10.0, state[2])
+        for _ in range(8):
+            wanted = engine.sweep(damping=0.5, in_place=True)
+            found = passed.swept(0.5, 1.0, coupling, 10.0, held, *state)
+            assert found == pytest.approx(wanted, rel=1e-10, abs=1e-12)
+        centre = state[2][passed.CENTRE]
+        np.testing.assert_allclose(centre, engine.center()[0], rtol=0.0, atol=1e-11)
+        polarisation = passed.means(state[2], np.empty(N))[1]
+        assert polarisation == pytest.approx(np.mean(engine.center() ** 2), abs=1e-11)
+
+
+def test_the_entropy_around_weights_is_that_of_the_package():
+    P, N = 50, 101
+    held, labels = instance(P, N, 2)
+    xi, weights = held * labels[:, None], np.sign(held.sum(axis=0))
+    given = {"reference": weights, "coupling": 1.2, "rng": 2, "tolerance": 1e-10}
+    wanted = learning.belief_propagation(Perceptron(), xi, labels, **given)
+    state = begun(P, N, 2)
+    state[2][passed.REFERENCE] = weights
+    passed.pulled(1.2, state[2])
+    for _ in range(wanted.sweeps):
+        residual = passed.swept(0.0, 0.0, 1.2, 1.0, held, *state)
+    assert residual == pytest.approx(wanted.residual, abs=1e-12)
+    found = passed.entropy(1.2, held, *state[1:3])
+    assert found == pytest.approx((wanted.entropy, wanted.distance), abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_clipped_rule_is_that_of_the_claims(seed):
+    """Bit for bit: integers, and the same generator."""
+    held, labels = instance(40, 101, seed)
+    wanted, epochs = message_passing._clipped_rule(held * labels[:, None], labels, seed)
+    random, hidden = np.zeros(pcg64.WORDS, dtype=np.uint64), np.zeros(101)
+    clipped.begun(float(seed), random, hidden)
+    assert epochs > 1
+    for _ in range(epochs):
+        clipped.corrected(held, random, hidden)
+    assert np.array_equal(np.sign(hidden), wanted)
+    assert passed.errors(held, hidden) == 0
+    given = clipped.learned(held * labels[:, None], labels, seed=seed)
+    assert np.array_equal(given[0], wanted)
+    assert given[1] <= epochs

@@ -4,6 +4,7 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
+from wfmlib.book.display.instance import Instance, instance
 from wfmlib.book.display.live import Live, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
@@ -16,10 +17,12 @@ __all__ = [
     "CYCLE",
     "LINES",
     "Curve",
+    "Instance",
     "Live",
     "Rule",
     "Slider",
     "figures",
+    "instance",
     "plot",
     "progress",
     "slider",

@@ -17,7 +17,7 @@ def pdf(slider) -> bytes:
 
     Parameters
     ----------
-    slider : Slider
+    slider : Slider or Instance
         At most five of its frames are drawn, from the first value (light) to the last (dark); all
         of them are computed ones.
     """
@@ -55,7 +55,8 @@ def pdf(slider) -> bytes:
                 else:
                     axes.plot(x, y, color=ink, label=name, **look)
         steps = ", ".join(slider.texts[frame] for frame in shown)
-        axes.set_title(f"{slider.parameter} = {steps} (light to dark)")
+        if len(shown) > 1:
+            axes.set_title(f"{slider.parameter} = {steps} (light to dark)")
         axes.set(xlabel=slider.xlabel, ylabel=slider.ylabel, xlim=slider.xlim, ylim=slider.ylim)
         figure.legend(loc="outside upper center", ncols=2)
         file = BytesIO()

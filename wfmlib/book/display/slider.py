@@ -257,7 +257,7 @@ class Slider:
         # is hidden but one sentence. It also takes keys from inputs, unless told not to.
         keys = 'autocomplete="off" data-lm-suppress-shortcuts="true"'
         return (
-            f'<figure class="wfm-slider"><style>{_asset("slider.css")}</style>'
+            f'<figure class="wfm-slider"><style>{asset("slider.css")}</style>'
             '<p class="wfm-asleep">Run this cell, or trust the notebook, to see the figure.</p>'
             f'<div hidden="hidden">{self.figure(self.start)}'
             f'<div class="wfm-control"><label><span>{name}</span>'
@@ -267,8 +267,8 @@ class Slider:
             f'aria-label="{name}, to type"><output aria-live="off">{text}</output></div>'
             f'<p class="wfm-said" role="status"></p>'
             f"{self._below(self.start)}</div>"
-            f'<script type="application/json">{_json(data)}</script>{self._live()}'
-            f"<script>{_asset('slider.js')}</script></figure>"
+            f'<script type="application/json">{json_text(data)}</script>{self._live()}'
+            f"<script>{asset('slider.js')}</script></figure>"
         )
 
     def _live(self):
@@ -290,14 +290,14 @@ class Slider:
             "high": high,
             "step": float(f"{(high - low) / 200:.1g}"),
         }
-        return f'<script type="application/json" class="wfm-live">{_json(told)}</script>'
+        return f'<script type="application/json" class="wfm-live">{json_text(told)}</script>'
 
     def widget(self) -> Any:
         """Return the ipywidgets control with the same picture, drawn anew for each value."""
         import ipywidgets
 
         def picture(frame):
-            style = f"<style>{_asset('slider.css')}</style>"
+            style = f"<style>{asset('slider.css')}</style>"
             body = self.figure(frame, exact=True) + self._below(frame, exact=True)
             return f'<figure class="wfm-slider">{style}<div>{body}</div></figure>'
 
@@ -458,11 +458,11 @@ def _limits(marks, frames, xlim, ylim):
     return found
 
 
-def _json(data):
+def json_text(data):
     """Return JSON that no markup parser can leave early."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
-def _asset(name):
+def asset(name):
     return files("wfmlib.book.display").joinpath(name).read_text(encoding="utf-8").strip()
