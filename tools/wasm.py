@@ -50,11 +50,11 @@ EXPORTS = {
     "counted": ("wfmlib.learning.pages.counted:counted", "Baab"),
     "started": ("wfmlib.learning.pages.passed:started", "nwMAa"),
     "focused": ("wfmlib.learning.pages.passed:focused", "nnA"),
-    "pulled": ("wfmlib.learning.pages.passed:pulled", "nA"),
     "swept": ("wfmlib.learning.pages.passed:swept", "nnnnBwMAa"),
     "means": ("wfmlib.learning.pages.passed:means", "Aa"),
     "errors": ("wfmlib.learning.pages.passed:errors", "Ba"),
     "entropy": ("wfmlib.learning.pages.passed:entropy", "nBMA"),
+    "surrounded": ("wfmlib.learning.pages.passed:surrounded", "nnnBwMAa"),
     "begun": ("wfmlib.learning.pages.clipped:begun", "nwa"),
     "corrected": ("wfmlib.learning.pages.clipped:corrected", "Bwa"),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from wfmlib.learning.pages import counted as counting
 from wfmlib.learning.pages.counted import counted
 from wfmlib.learning.pages.drawn import drawn
 from wfmlib.numerics import pcg64
+from wfmlib.numerics.solvers import NotConverged
 
 
 def instance(P, N, seed):
@@ -144,6 +147,30 @@ def test_the_entropy_around_weights_is_that_of_the_package():
     assert residual == pytest.approx(wanted.residual, abs=1e-12)
     found = passed.entropy(1.2, held, *state[1:3])
     assert found == pytest.approx((wanted.entropy, wanted.distance), abs=1e-11)
+    again = begun(P, N, 2)
+    again[2][passed.REFERENCE] = weights
+    *found, sweeps = passed.surrounded(1.2, 1e-10, 1000.0, held, *again)
+    assert sweeps == wanted.sweeps
+    assert found == pytest.approx((wanted.entropy, wanted.distance), abs=1e-11)
+
+
+@pytest.mark.parametrize("load", [0.4, 3.0])
+def test_around_weights_without_solutions_there_is_no_number(load):
+    """Far above the capacity messages settle on nothing; below it two sweeps are too few."""
+    N = 101
+    P = round(load * N)
+    held, _ = instance(P, N, 2)
+    state = begun(P, N, 2)
+    state[2][passed.REFERENCE] = 1.0
+    most = 2.0 if load < 1.0 else 500.0
+    entropy, distance, sweeps = passed.surrounded(1.2, 1e-6, most, held, *state)
+    assert np.isnan([entropy, distance]).all()
+    assert 1.0 <= sweeps <= most
+    if load > 1.0:
+        given = {"reference": np.ones(N), "coupling": 1.2, "rng": 2, "max_sweeps": 500}
+        with pytest.raises(NotConverged), warnings.catch_warnings():
+            warnings.simplefilter("error", learning.NotSettled)
+            learning.belief_propagation(Perceptron(), held, np.ones(P), **given)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from wfmlib.book.display import svg
-from wfmlib.book.display.live import OUTSIDE, Number, number, refusal
+from wfmlib.book.display.live import OUTSIDE, Number, refusal
 from wfmlib.book.display.marks import Curve, label
 from wfmlib.book.display.slider import asset, json_text
 from wfmlib.learning.messages.protocols import atanh_steps
@@ -29,9 +29,11 @@ STYLE = """
 .wfm-instance .wfm-fields { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem 1rem;
   margin: .5rem 0 0; }
 .wfm-instance .wfm-fields label { display: flex; align-items: center; gap: .5rem; margin: 0; }
-.wfm-instance select, .wfm-instance button { height: 1.8rem; font: inherit; }
+.wfm-instance select, .wfm-instance button { height: 1.8rem; font: inherit; max-width: 100%; }
+.wfm-instance select { min-width: 0; flex: 0 1 auto; }
 .wfm-instance progress { flex: 1 1 8rem; min-width: 6rem; }
-.wfm-instance .wfm-python code { display: block; white-space: pre-wrap; margin: 0 0 .3rem; }
+.wfm-instance .wfm-python code { display: block; white-space: pre-wrap; overflow-wrap: anywhere;
+  margin: 0 0 .3rem; }
 .wfm-instance [hidden] { display: none !important; }
 @media print { .wfm-instance .wfm-fields, .wfm-instance .wfm-python { display: none; } }
 """

@@ -12,11 +12,12 @@ import numpy as np
 from numba import njit
 
 from wfmlib.learning.messages import binary_messages
-from wfmlib.learning.messages.sweeps import MOST_FIELD, RENEWAL, START
+from wfmlib.learning.messages.sweeps import MOST_FIELD, RENEWAL, START, BinaryMessages
 from wfmlib.numerics import pcg64
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
+LEAST = BinaryMessages.possible[0]  # of an entropy
 ROWS = 5  # of what is kept of the weights
 ODDS, FIELD, STAR, CENTRE, REFERENCE = range(ROWS)
 
@@ -208,3 +209,40 @@ def entropy(pull, patterns, t, weights):
             total += 0.5 * math.log1p(-(t[a, 0, i] ** 2))
     overlap /= N
     return total / N - pull * overlap, 0.5 * (1.0 - overlap)
+
+
+@kernel
+def surrounded(pull, tolerance, most, patterns, random, t, weights, clock):
+    """Send messages around the reference until they settle; return what lies there.
+
+    Parameters
+    ----------
+    pull : float
+        The coupling to the reference.
+    tolerance, most : float
+        On the residual, and the number of sweeps.
+    patterns, random, t, weights, clock : ndarray
+        As of `swept`; messages may be those around another reference.
+
+    Returns
+    -------
+    tuple of float
+        The entropy of solutions in nats per weight, their mean distance, and the sweeps. As in
+        `belief_propagation`, NaN where messages have not settled, or on what solutions cannot
+        be: an entropy far below 0, or above that of all weights so near.
+    """
+    pulled(pull, weights)
+    residual, sweeps = math.inf, 0
+    while sweeps < most and not residual <= tolerance:
+        sweeps += 1
+        residual = swept(0.0, 0.0, pull, 1.0, patterns, random, t, weights, clock)
+        if not residual < math.inf:
+            break
+    if residual <= tolerance:
+        found, distance = entropy(pull, patterns, t, weights)
+        share = min(max(distance, 1e-300), 0.5)
+        bound = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
+        slack = 1.0 / patterns.shape[1] + 10.0 * tolerance
+        if LEAST <= found <= bound + slack:
+            return found, distance, float(sweeps)
+    return math.nan, math.nan, float(sweeps)

@@ -1,0 +1,411 @@
+// Figures in which the reader draws an instance and has algorithms run on it: kernels of the
+// package (kernels.js) in a worker that starts from this file's own text, since pages from files
+// may start no other. What a run finds comes in rows; "Stop" ends the worker and all its memory.
+(() => {
+  "use strict";
+  const figures = [...document.querySelectorAll("figure.wfm-instance")];
+  if (!figures.length || !window.wfmKernels || !window.WebAssembly || !window.Worker) return;
+  const MINUS = "\u2212";
+
+  // What a worker does: it is sent elsewhere as text and knows nothing of this page.
+  function work(scope) {
+    const EVERY = 30; // milliseconds between two messages
+    const WIDE = { a: 8, A: 8, M: 8, b: 1, B: 1, w: 8 };
+    const VIEWS = { a: Float64Array, A: Float64Array, M: Float64Array, b: Int8Array,
+      B: Int8Array, w: BigUint64Array };
+
+    scope.onmessage = async ({ data: { bytes, kernels, job } }) => {
+      try {
+        const { instance } = await WebAssembly.instantiate(bytes);
+        scope.postMessage({ done: run(instance.exports, kernels, job) });
+      } catch (error) {
+        scope.postMessage({ failed: String(error) });
+      }
+    };
+
+    function run(exports, kernels, job) {
+      const { N, P, seed, method, coupling } = job;
+      const results = exports.take(8 * 8);
+      const failure = exports.take(8);
+      const array = (kind, ...shape) => {
+        const length = shape.reduce((all, one) => all * one, 1);
+        const address = exports.take(length * WIDE[kind]);
+        return { kind, shape, length, address };
+      };
+      const values = ({ kind, address, length }) =>
+        new VIEWS[kind](exports.memory.buffer, address, length);
+      const flat = (one) => {
+        if (typeof one === "number") return [one];
+        const { kind, shape, length, address } = one;
+        const wide = WIDE[kind];
+        const strides = shape.map((_, axis) =>
+          shape.slice(axis + 1).reduce((all, size) => all * size, wide));
+        return [0, 0, BigInt(length), BigInt(wide), address,
+          ...[...shape, ...strides].map(BigInt)];
+      };
+      const call = (name, ...given) => {
+        exports.reset();
+        if (exports[name](results, failure, ...given.flatMap(flat)) !== 0) throw new Error(name);
+        const { gives } = kernels[name];
+        return [...new Float64Array(exports.memory.buffer, results, gives)];
+      };
+      const patterns = array("B", P, N);
+      const labels = array("b", P);
+      const state = () => ({ random: array("w", 6), t: array("M", P, 1, N),
+        weights: array("A", 5, N), clock: array("a", 1) });
+      const own = array("a", N);
+      const [around, densest, solution] = [array("a", N + 1), array("a", N + 1), array("b", N)];
+      const near = method === "count" ? null : state();
+      const main = method === "count" ? null : state();
+      exports.keep();
+      call("drawn", seed, patterns, labels);
+
+      let rows = [];
+      let said = performance.now();
+      const tell = (row, share, now = false) => {
+        rows.push(row);
+        if (now || performance.now() - said > EVERY) {
+          scope.postMessage({ rows, share });
+          rows = [];
+          said = performance.now();
+        }
+      };
+      const begin = (one) => call("started", seed, one.random, one.t, one.weights, one.clock);
+      const sweep = (one, damping, star, pull, replicas) => call("swept", damping, star, pull,
+        replicas, patterns, one.random, one.t, one.weights, one.clock)[0];
+      const row = (one, index) => values(one.weights).subarray(index * N, (index + 1) * N);
+
+      // The entropy of solutions around weights, and their distance; NaN where messages have not
+      // settled. The messages go on from those around the weights before.
+      let fresh = true;
+      const local = (weights) => {
+        if (fresh) begin(near);
+        fresh = false;
+        row(near, 4).set(weights.map((x) => (x < 0 ? -1 : 1)));
+        const [entropy, distance] = call("surrounded", coupling, 1e-6, 500, patterns,
+          near.random, near.t, near.weights, near.clock);
+        fresh = Number.isNaN(entropy);
+        return [entropy, distance];
+      };
+
+      if (method === "count") {
+        const [count, centres] = call("counted", patterns, around, densest, solution);
+        const per = (one) => [...values(one)].map((x) => (x > 0 ? Math.log(x) / N : NaN));
+        const [mean, best] = [per(around), per(densest)];
+        mean.forEach((y, d) => rows.push([d, y, best[d], NaN]));
+        const close = [...values(densest)].slice(0, job.near + 1).reduce((a, b) => a + b, 0);
+        const usual = [...values(around)].slice(0, job.near + 1).reduce((a, b) => a + b, 0);
+        scope.postMessage({ rows, share: 1 });
+        return { count, centres, close: close - 1, usual: usual - 1 };
+      }
+
+      if (method === "pass") {
+        begin(main);
+        let [i, residual, q, entropy, wrong] = [0, Infinity, 0, NaN, P];
+        while (i < 1000 && !(residual <= 1e-6)) {
+          i += 1;
+          residual = sweep(main, 0, 0, 0, 1);
+          if (!Number.isFinite(residual)) break;
+          [q] = call("means", main.weights, own);
+          [wrong] = call("errors", patterns, own);
+          [entropy] = call("entropy", 0, patterns, main.t, main.weights);
+          tell([i, wrong / P, q, entropy], i / 1000);
+        }
+        scope.postMessage({ rows, share: 1 });
+        return { sweeps: i, residual, q, entropy, wrong };
+      }
+
+      if (method === "focus") {
+        begin(main);
+        let [wrong, q, entropy, distance, sweeps] = [P, 0, NaN, NaN, 0];
+        for (let step = 0; step < job.protocol.length; step += 1) {
+          const pull = job.protocol[step];
+          call("focused", pull, 10, main.weights);
+          for (let i = 0; i < 200; i += 1) {
+            sweeps += 1;
+            const residual = sweep(main, 0.5, 1, pull, 10);
+            if (!Number.isFinite(residual)) throw new Error("a message was not a number");
+            if (residual <= 1e-4) break;
+          }
+          q = call("means", main.weights, own)[1];
+          if (pull > 0) values(own).set(row(main, 3));
+          [wrong] = call("errors", patterns, own);
+          [entropy, distance] = local([...values(own)]);
+          tell([step + 1, wrong / P, q, entropy], (step + 1) / job.protocol.length, true);
+        }
+        return { sweeps, wrong, q, entropy, distance };
+      }
+
+      const hidden = array("a", N);
+      exports.keep();
+      call("begun", seed, main.random, hidden);
+      const first = [...values(hidden)];
+      let epoch = 0;
+      let [wrong] = call("errors", patterns, hidden);
+      let found = [NaN, NaN];
+      const note = () => {
+        const held = values(hidden);
+        const q = first.reduce((all, x, i) => all + Math.sign(x) * Math.sign(held[i]), 0) / N;
+        found = local([...held]);
+        tell([epoch, wrong / P, q, found[0]], epoch / 1000);
+      };
+      note();
+      while (wrong && epoch < 1000) {
+        call("corrected", patterns, main.random, hidden);
+        epoch += 1;
+        [wrong] = call("errors", patterns, hidden);
+        note();
+      }
+      scope.postMessage({ rows, share: 1 });
+      return { epoch, wrong, entropy: found[0], distance: found[1] };
+    }
+  }
+
+  const typeset = (text) => text.replace(/-(?=[\d.])/g, MINUS);
+  const short = (x) => String(Number(x.toPrecision(6)));
+  const nearby = (entropy, distance) => (Number.isFinite(entropy)
+    ? `Local entropy ${short(entropy)} at distance ${short(distance)}.`
+    : "Messages around it settle on no set of solutions.");
+
+  // What each algorithm draws, and says in the end.
+  const METHODS = {
+    pass: {
+      label: "belief propagation", x: "sweep", step: "sweeps",
+      lines: ["errors of the rounded means (share of patterns)", "overlap q of two solutions",
+        "entropy (nats per weight)"],
+      say: ({ sweeps, residual, q, entropy, wrong }, { P }) => {
+        const ended = residual <= 1e-6 ? `The messages settled after ${sweeps} sweeps`
+          : `The messages have not settled after ${sweeps} sweeps. ` +
+            `and the last change was ${residual.toExponential(0)}`;
+        const none = entropy < 0 ? " No set of solutions has a negative entropy." : "";
+        return `${ended}: entropy ${short(entropy)}, overlap ${short(q)}. The rounded means err ` +
+          `on ${wrong} of ${P} patterns.${none}`;
+      },
+      python: "learning.belief_propagation(Perceptron(), xi, sigma, rng={seed})",
+    },
+    focus: {
+      label: "focusing", x: "step of the protocol", step: "steps",
+      lines: ["errors of the centre (share of patterns)", "overlap of the centre with itself",
+        "local entropy around it (nats per weight)"],
+      say: ({ sweeps, wrong, entropy, distance }, { P }) =>
+        `${wrong ? `No solution: the centre errs on ${wrong} of ${P} patterns`
+          : `A solution: the centre answers all ${P} patterns`} after ${sweeps} sweeps. ` +
+        nearby(entropy, distance),
+      python: "learning.focusing_bp(Perceptron(), xi, sigma, rng={seed})",
+    },
+    clip: {
+      label: "the clipped rule", x: "epoch", step: "epochs",
+      lines: ["errors (share of patterns)", "overlap with the start",
+        "local entropy around the weights (nats per weight)"],
+      say: ({ epoch, wrong, entropy, distance }, { P }) =>
+        `${wrong ? `No solution after ${epoch} epochs: ${wrong} of ${P} patterns are wrong`
+          : `A solution after ${epoch} epochs`}. ` +
+        nearby(entropy, distance),
+      python: "learning.pages.clipped.learned(xi, sigma, seed={seed})",
+    },
+    count: {
+      label: "count all solutions", x: "distance in flips",
+      lines: ["ln of the mean number of solutions around a solution, per weight",
+        "the same around the densest one", ""],
+      say: ({ count, centres, close, usual }, { near, P, N }) => {
+        if (!count) return `No weight vector of 2^${N} answers all ${P} patterns.`;
+        const of = centres < count ? ` (of ${centres} solutions looked at)` : "";
+        return `${count} solutions. Within ${near} flips of one there are ${short(usual)} others ` +
+          `on average, and ${close} around the densest${of}.`;
+      },
+      python: "learning.enumerate_solutions(Perceptron(), xi, sigma)",
+    },
+  };
+
+  const element = (name, properties, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+
+  // What was typed as a number of the package: the number, or its message.
+  const read = (text, { low, high, no_number, outside, whole }) => {
+    const plain = text.trim().replace(MINUS, "-").replace(",", ".");
+    const value = plain === "" ? NaN : Number(plain);
+    if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
+      const given = Number.isFinite(value) ? plain : `'${text}'`;
+      return { message: no_number.replace("{got}", given) };
+    }
+    if (value < low || value > high) {
+      const given = Number.isInteger(value) ? value.toFixed(whole ? 0 : 1) : String(value);
+      return { message: outside.replace("{got}", given) };
+    }
+    return { value };
+  };
+
+  function start(figure) {
+    const find = (one) => figure.querySelector(one);
+    const told = JSON.parse(find("script.wfm-instance-data").textContent);
+    const { panel } = told;
+    const drawing = find("svg[role=img]");
+    const paths = [...drawing.querySelectorAll("svg path")];
+    const names = [...figure.querySelectorAll(".wfm-key li")];
+    const [grid, xlabel] = [find(".wfm-grid"), find(".wfm-xlabel")];
+    const across = (x, most) => panel.left + (x / most) * (panel.right - panel.left);
+    const up = (y) => panel.bottom -
+      Math.max(-50, Math.min(50, (y - panel.ylim[0]) / (panel.ylim[1] - panel.ylim[0]))) *
+      (panel.bottom - panel.top);
+    const flat = grid.getAttribute("d").replace(/M[\d.]+ [\d.]+v[\d.]+/g, "");
+
+    let [worker, rows, most] = [null, [], 1];
+
+    function axis(to) {
+      most = to;
+      const power = 10 ** Math.floor(Math.log10(most / 6));
+      const wide = [1, 2, 5, 10].map((one) => Math.max(1, one * power))
+        .find((one) => most / one <= 7);
+      drawing.querySelectorAll("text.wfm-x").forEach((one) => one.remove());
+      let lines = "";
+      for (let x = 0; x <= most; x += wide) {
+        const at = across(x, most).toFixed(0);
+        lines += `M${at} ${panel.top}v${panel.bottom - panel.top}`;
+        const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+        text.setAttribute("x", at);
+        text.setAttribute("y", String(panel.bottom + 85));
+        text.setAttribute("class", "wfm-x");
+        text.textContent = String(x);
+        grid.after(text);
+      }
+      grid.setAttribute("d", lines + flat);
+    }
+
+    function draw() {
+      const last = rows.length ? rows[rows.length - 1][0] : 1;
+      if (last > most) axis(Math.max(last, 2 * most));
+      paths.forEach((path, i) => {
+        let [d, pen] = ["", "M"];
+        for (const row of rows) {
+          if (Number.isFinite(row[i + 1])) {
+            d += `${pen}${across(row[0], most).toFixed(0)} ${up(row[i + 1]).toFixed(0)}`;
+            pen = "L";
+          } else pen = "M";
+        }
+        path.setAttribute("d", d);
+      });
+    }
+
+    const inputs = told.fields.map((kind) => element("input",
+      { type: "text", inputMode: "decimal", autocomplete: "off", value: String(kind.value) }));
+    inputs.forEach((one) => { one.dataset.lmSuppressShortcuts = "true"; });
+    const method = element("select", {},
+      ...Object.entries(METHODS).map(([value, { label }]) =>
+        element("option", { value, textContent: label })));
+    method.value = "focus";
+    const go = element("button", { type: "button", textContent: "Run" });
+    const stop = element("button", { type: "button", textContent: "Stop", disabled: true });
+    const bar = element("progress", { max: 1, value: 0 });
+    bar.setAttribute("aria-label", "how far the run is");
+    const said = element("p", { className: "wfm-said" });
+    said.setAttribute("role", "status");
+    const code = element("code", {});
+    const copy = element("button", { type: "button", textContent: "Copy as Python" });
+
+    function asked() {
+      const numbers = [];
+      let wrong = "";
+      told.fields.forEach((kind, i) => {
+        const { value, message } = read(inputs[i].value, kind);
+        inputs[i].toggleAttribute("aria-invalid", Boolean(message));
+        if (message) inputs[i].setAttribute("aria-invalid", "true");
+        wrong = wrong || message || "";
+        numbers.push(value);
+      });
+      const [N, load, seed] = numbers;
+      if (!wrong && method.value === "count" && N > told.counted) {
+        wrong = `N must be from 1 to ${told.counted} for a page to count all solutions, got ${N}`;
+      }
+      said.textContent = wrong;
+      if (wrong) return null;
+      const P = Math.max(1, Math.round(load * N));
+      code.textContent = `xi, sigma = patterns.random(P=${P}, N=${N}, rng=${seed})\n` +
+        METHODS[method.value].python.replace("{seed}", String(seed));
+      return { N, P, seed, method: method.value, protocol: told.protocol,
+        coupling: told.coupling, near: told.near };
+    }
+
+    function end(text) {
+      worker?.terminate();
+      worker = null;
+      [go.disabled, stop.disabled] = [false, true];
+      said.textContent = typeset(text);
+      drawing.setAttribute("aria-label", `Lines of the last run. ${text}`);
+    }
+
+    function run() {
+      const job = asked();
+      if (!job) return;
+      worker?.terminate();
+      const kind = METHODS[job.method];
+      const began = performance.now();
+      rows = [];
+      names.forEach((one, i) => {
+        one.lastChild.textContent = kind.lines[i];
+        one.hidden = !kind.lines[i];
+      });
+      xlabel.textContent = kind.x;
+      axis({ count: job.N, focus: told.protocol.length }[job.method] ?? 16);
+      draw();
+      [go.disabled, stop.disabled, bar.value] = [true, false, 0];
+      said.textContent = "";
+      const address = URL.createObjectURL(
+        new Blob([`(${work})(self)`], { type: "text/javascript" }));
+      const mine = new Worker(address);
+      worker = mine;
+      mine.onmessage = ({ data }) => {
+        URL.revokeObjectURL(address); // it has started
+        if (worker !== mine) return;
+        if (data.rows) {
+          rows.push(...data.rows);
+          bar.value = data.share;
+          draw();
+        }
+        if (data.done) {
+          figure.dataset.took = (performance.now() - began).toFixed(0);
+          figure.wfmFound = data.done; // for tests
+          bar.value = 1;
+          end(kind.say(data.done, job));
+        }
+        if (data.failed) end(`The run failed: ${data.failed}.`);
+      };
+      mine.onerror = () => end("The browser starts no worker here.");
+      const bytes = Uint8Array.from(atob(window.wfmKernels.module), (one) => one.charCodeAt(0));
+      mine.postMessage({ bytes, kernels: window.wfmKernels.kernels, job });
+    }
+
+    go.addEventListener("click", run);
+    stop.addEventListener("click", () => {
+      const kind = METHODS[method.value];
+      const last = rows.length ? rows[rows.length - 1][0] : 0;
+      end(`Stopped after ${last} ${kind.step ?? "distances"}.`);
+    });
+    inputs.forEach((one) => one.addEventListener("change", asked));
+    method.addEventListener("change", asked);
+    copy.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        copy.textContent = "Copied";
+      } catch { // not allowed: the call is selected, to be copied by hand
+        getSelection().selectAllChildren(code);
+        copy.textContent = "Selected";
+      }
+      setTimeout(() => { copy.textContent = "Copy as Python"; }, 2000);
+    });
+
+    const labelled = (text, input) =>
+      element("label", {}, element("span", { textContent: text }), input);
+    xlabel.after(
+      element("div", { className: "wfm-fields" },
+        ...told.fields.map((kind, i) => labelled(kind.label, inputs[i]))),
+      element("div", { className: "wfm-fields" }, labelled("algorithm", method), go, stop, bar),
+      said,
+      element("div", { className: "wfm-python" }, code, copy));
+    asked();
+  }
+
+  for (const figure of figures) start(figure);
+})();
