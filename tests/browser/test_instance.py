@@ -14,6 +14,7 @@ from tools import policy, wasm
 from tools.notebooks import ROOT
 from wfmlib import Perceptron, landscape, learning, patterns
 from wfmlib.book import display
+from wfmlib.book.display import svg
 from wfmlib.book.display.instance import LOADS, SEEDS, SIZE
 from wfmlib.learning.pages import clipped
 
@@ -120,6 +121,11 @@ def test_messages_are_those_of_the_package(show):
     assert found["entropy"] == pytest.approx(wanted.entropy, abs=1e-11)
     assert found["q"] == pytest.approx(np.mean(wanted.means**2), rel=1e-11)
     assert found["wrong"] == wanted.errors
+    ends = [found["wrong"] / 40, found["q"], found["entropy"]]
+    paths = page.locator("svg[role=img] > svg path").all()
+    heights = [float(path.get_attribute("d").split()[-1]) for path in paths]
+    panel = svg.Panel((0.0, 1.0), (0.0, 1.0))
+    np.testing.assert_allclose(heights, panel.place(0.0, ends)[1], atol=0.51)
 
 
 def test_focusing_is_that_of_the_package(show):

@@ -82,7 +82,7 @@
         if (fresh) begin(near);
         fresh = false;
         row(near, 4).set(weights.map((x) => (x < 0 ? -1 : 1)));
-        const [entropy, distance] = call("surrounded", coupling, 1e-6, 500, patterns,
+        const [entropy, distance] = call("surrounded", coupling, 1e-6, 100, patterns,
           near.random, near.t, near.weights, near.clock);
         fresh = Number.isNaN(entropy);
         return [entropy, distance];
@@ -204,7 +204,7 @@
       python: "learning.pages.clipped.learned(xi, sigma, seed={seed})",
     },
     count: {
-      label: "count all solutions", x: "distance in flips",
+      label: "count all solutions", x: "distance in flips", points: true,
       lines: ["ln of the mean number of solutions around a solution, per weight",
         "the same around the densest one", ""],
       say: ({ count, centres, close, usual }, { near, P, N }) => {
@@ -243,7 +243,7 @@
     const told = JSON.parse(find("script.wfm-instance-data").textContent);
     const { panel } = told;
     const drawing = find("svg[role=img]");
-    const paths = [...drawing.querySelectorAll("svg path")];
+    const paths = [...drawing.querySelectorAll(":scope > svg path")];
     const names = [...figure.querySelectorAll(".wfm-key li")];
     const [grid, xlabel] = [find(".wfm-grid"), find(".wfm-xlabel")];
     const across = (x, most) => panel.left + (x / most) * (panel.right - panel.left);
@@ -252,7 +252,7 @@
       (panel.bottom - panel.top);
     const flat = grid.getAttribute("d").replace(/M[\d.]+ [\d.]+v[\d.]+/g, "");
 
-    let [worker, rows, most] = [null, [], 1];
+    let [worker, rows, most, points] = [null, [], 1, false];
 
     function axis(to) {
       most = to;
@@ -282,7 +282,8 @@
         for (const row of rows) {
           if (Number.isFinite(row[i + 1])) {
             d += `${pen}${across(row[0], most).toFixed(0)} ${up(row[i + 1]).toFixed(0)}`;
-            pen = "L";
+            if (points) d += "h0";
+            else pen = "L";
           } else pen = "M";
         }
         path.setAttribute("d", d);
@@ -343,9 +344,13 @@
       const kind = METHODS[job.method];
       const began = performance.now();
       rows = [];
+      points = Boolean(kind.points);
+      const look = points ? "wfm-archive" : "wfm-theory";
       names.forEach((one, i) => {
         one.lastChild.textContent = kind.lines[i];
         one.hidden = !kind.lines[i];
+        one.querySelector("path").setAttribute("d", points ? "M16 7h0" : "M1 7h30");
+        for (const path of [one.querySelector("path"), paths[i]]) path.setAttribute("class", look);
       });
       xlabel.textContent = kind.x;
       axis({ count: job.N, focus: told.protocol.length }[job.method] ?? 16);
