@@ -20,14 +20,17 @@ html_static_path = [{static!r}]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Two pages, one of them with the data of such a figure, made by Sphinx."""
+    """Three pages, two of them with the data of such a figure, made by Sphinx."""
     folder = tmp_path_factory.mktemp("pages")
     given = {"root": str(ROOT), "tools": str(ROOT / "tools")}
     conf = CONF.format(**given, static=str(ROOT / "book" / "_static"))
     (folder / "conf.py").write_text(conf)
-    data = f'<script type="application/json" {live.MARK}>{{}}</script>'
-    (folder / "index.rst").write_text("Plain\n=====\n\n.. toctree::\n\n   computing\n")
-    (folder / "computing.rst").write_text(f"Computing\n=========\n\n.. raw:: html\n\n   {data}\n")
+    toc = ".. toctree::\n\n   computing\n   running\n"
+    (folder / "index.rst").write_text(f"Plain\n=====\n\n{toc}")
+    for name, kind in (("Computing", live.MARK), ("Running", policy.RUNNING)):
+        data = f'<script type="application/json" {kind}>{{}}</script>'
+        text = f"{name}\n=========\n\n.. raw:: html\n\n   {data}\n"
+        (folder / f"{name.lower()}.rst").write_text(text)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", str(folder), str(folder / "html")]
     subprocess.run(command, check=True)
     return folder / "html"
@@ -41,6 +44,16 @@ def test_a_page_loads_the_kernels_if_it_computes(site):
         assert (site / "_static" / "live" / script).exists()
     assert policy.COMPILING in computing
     assert policy.COMPILING not in plain
+
+
+def test_a_page_that_runs_algorithms_loads_their_script(site):
+    running = (site / "running.html").read_text()
+    for script in ("kernels.js", "instance.js"):
+        assert f"_static/live/{script}" in running
+        assert (site / "_static" / "live" / script).exists()
+    assert "_static/live/live.js" not in running
+    assert "_static/live/instance.js" not in (site / "computing.html").read_text()
+    assert "worker-src blob:" in running
 
 
 def test_the_kernels_are_not_joined_with_what_every_page_loads():

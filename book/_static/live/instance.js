@@ -201,7 +201,8 @@
         `${wrong ? `No solution after ${epoch} epochs: ${wrong} of ${P} patterns are wrong`
           : `A solution after ${epoch} epochs`}. ` +
         nearby(entropy, distance),
-      python: "learning.pages.clipped.learned(xi, sigma, seed={seed})",
+      before: "from wfmlib.learning.pages import clipped\n",
+      python: "clipped.learned(xi, sigma, seed={seed})",
     },
     count: {
       label: "count all solutions", x: "distance in flips", points: true,
@@ -323,8 +324,9 @@
       said.textContent = wrong;
       if (wrong) return null;
       const P = Math.max(1, Math.round(load * N));
-      code.textContent = `xi, sigma = patterns.random(P=${P}, N=${N}, rng=${seed})\n` +
-        METHODS[method.value].python.replace("{seed}", String(seed));
+      const { before = "", python } = METHODS[method.value];
+      code.textContent = `${before}xi, sigma = patterns.random(P=${P}, N=${N}, rng=${seed})\n` +
+        python.replace("{seed}", String(seed));
       return { N, P, seed, method: method.value, protocol: told.protocol,
         coupling: told.coupling, near: told.near };
     }

@@ -13,6 +13,8 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from wfmlib.book.display import svg
 from wfmlib.book.display.live import OUTSIDE, Number, refusal
 from wfmlib.book.display.marks import Curve, label
@@ -49,7 +51,7 @@ def instance(
     curves : sequence of `Curve`
         Three lines that stand there until the reader runs something: focusing on this instance.
     N, load, seed : int, float, int
-        Of the instance: ``patterns.random(round(load N), N, rng=seed)``.
+        Of the instance: ``patterns.random(P, N, rng=seed)`` with P next to ``load N``.
     xlabel, alt : str
         What the x-axis is, and the figure in words.
 
@@ -81,7 +83,7 @@ class Instance:
     ylabel = "share, overlap, entropy (nats per weight)"
     ylim = (0.0, 1.0)
     # what `printed.pdf` asks of a slider
-    parameter, values, knots, texts = "", [0.0], [0.0], [""]
+    parameter, values, knots, texts = "", np.zeros(1), np.zeros(1), ("",)
 
     @cached_property
     def xlim(self) -> tuple[float, float]:
