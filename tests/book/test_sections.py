@@ -104,3 +104,14 @@ def test_links_lead_to_the_page_that_has_the_section(chapter):
             if name in [one.name for one in CHAPTERS[chapter]]:
                 titles = exercises.headings(notebooks.BOOK / name)
                 assert anchor in map(exercises.anchor, titles), f"{page.name}: {name}#{anchor}"
+
+
+@pytest.mark.parametrize("chapter", [one for one in CHAPTERS if one != "foundations"])
+def test_first_page_says_what_can_be_tried(chapter):
+    """After its slider, with the answer folded."""
+    text = CHAPTERS[chapter][0].read_text()
+    tried = text.index("**Try it.** ")
+    assert text.index("display.slider(") < tried
+    assert re.match(
+        r".*?\?\n\n:::\{admonition\} Answer\n:class: dropdown\n", text[tried:], re.DOTALL
+    )
