@@ -226,7 +226,8 @@ def called(calls: list) -> dict:
 
 def _plain(given: Any) -> Any:
     """Return an argument as `tools.wasm_call` reads it: of an array, shape and numbers."""
-    return [given.shape, given.ravel().tolist()] if hasattr(given, "shape") else given
+    array = getattr(given, "ndim", 0)  # a NumPy number has a shape, too
+    return [given.shape, given.ravel().tolist()] if array else given
 
 
 def main() -> None:

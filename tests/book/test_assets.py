@@ -39,7 +39,8 @@ def test_a_page_asks_for_one_style_sheet_and_one_script(html, pages):
         assert re.findall(r'rel="stylesheet"[^>]*href="([^"]*)', head) == ["../_static/joined.css"]
         loaded = re.findall(r'<script\b[^>]*src="([^"?]*)', text)
         assert loaded[0] == "../_static/joined.js"
-        own = {"kernels.js", "live.js"} if live.MARK in text else set()  # of what computes
+        own = {script for mark, script in live.SCRIPTS.items() if mark in text}
+        own |= {"kernels.js"} if own else set()  # of what computes
         assert {one.rpartition("/")[2] for one in loaded[1:]} - {"tex-chtml.js"} == own
         for tag in re.findall(r"<script\b[^>]*src=[^>]*>", text):
             assert "defer" in tag, "a script that keeps the page from being read"
