@@ -176,10 +176,10 @@ references: $(READY)  ## execute the chapters and store the outputs of their che
 	$(BIN)/python tools/notebooks.py references
 
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
-	uv pip compile --universal --fork-strategy fewest --no-annotate --python-version 3.11 \
-		--generate-hashes --all-extras pyproject.toml -o requirements.txt
-	uv pip compile --universal --resolution lowest-direct --no-annotate --no-header --python-version 3.11 \
-		--generate-hashes --extra notebook --extra test --extra editable pyproject.toml \
+	uv pip compile --universal --fork-strategy fewest --no-annotate --no-strip-extras \
+		--python-version 3.11 --generate-hashes --all-extras pyproject.toml -o requirements.txt
+	uv pip compile --universal --resolution lowest-direct --no-annotate --no-header --no-strip-extras \
+		--python-version 3.11 --generate-hashes --extra notebook --extra test --extra editable pyproject.toml \
 		-o tools/requirements-oldest.txt
 
 clean:  ## remove what was built (keeps .venv)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import jupytext
 import pytest
 import yaml
 from jupyter_client.kernelspec import get_kernel_spec
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import wfmlib
@@ -52,10 +55,25 @@ def test_requirements_are_pinned_and_name_no_address():
     text = (ROOT / "requirements.txt").read_text()
     entries = re.split(r"\n(?=\S)", text.split("\n", 2)[2])
     for entry in entries:
-        assert re.match(r"[a-zA-Z0-9._-]+==\S+", entry), entry
+        assert re.match(r"[a-zA-Z0-9._-]+(\[[a-z0-9,-]+\])?==\S+", entry), entry
         assert "--hash=sha256:" in entry
     for path in (ROOT / "requirements.txt", *(ROOT / "tools").glob("requirements-*.txt")):
         assert not re.search(r"https?://|--(extra-)?index-url|--find-links", path.read_text())
+
+
+def test_requirements_name_the_extras_that_others_ask_for():
+    """Without them pip takes the newest ``name[extra]``, and refuses it: it has no hash."""
+    text = (ROOT / "requirements.txt").read_text()
+    locked = dict(re.findall(r"^([a-z0-9._-]+)(?:\[([a-z0-9,-]+)\])?==", text, re.MULTILINE))
+    asked = set()
+    for distribution in importlib.metadata.distributions():
+        for line in distribution.requires or []:
+            needed = Requirement(line)
+            name = canonicalize_name(needed.name)
+            if name in locked and (needed.marker is None or needed.marker.evaluate({"extra": ""})):
+                asked |= {(name, extra) for extra in needed.extras}
+    assert ("coverage", "toml") in asked
+    assert not {pair for pair in asked if pair[1] not in locked[pair[0]].split(",")}
 
 
 def test_library_needs_little():
