@@ -1,10 +1,9 @@
-// Figures that compute: kernels of the package, as WebAssembly (kernels.js), draw at any value.
+// Figures that compute: kernels of the package, as WebAssembly, draw at any value.
 // The slider of such a figure stands as the page was made until the kernels are there.
 (() => {
   "use strict";
   const figures = [...document.querySelectorAll("figure.wfm-slider:has(script.wfm-live)")];
   if (!figures.length || !window.wfmKernels || !window.WebAssembly) return;
-  const { module, kernels } = window.wfmKernels;
   const MINUS = "\u2212";
 
   // A number as Python prints it: repr, and ".10g".
@@ -26,7 +25,7 @@
 
   // A kernel: numbers to numbers. All memory of the last call is taken back first. A status other
   // than 0 is an exception of the kernel, and a trap is memory that the browser does not give.
-  const caller = (exports) => Object.assign((name, ...numbers) => {
+  const caller = (exports, kernels) => Object.assign((name, ...numbers) => {
     const { gives } = kernels[name];
     try {
       exports.reset();
@@ -210,9 +209,18 @@
     move(value);
   }
 
-  const bytes = Uint8Array.from(atob(module), (one) => one.charCodeAt(0));
-  WebAssembly.instantiate(bytes).then(({ instance }) => {
-    const call = caller(instance.exports);
-    for (const figure of figures) start(figure, call);
-  }, () => {}); // a policy that forbids it, or a browser that lacks it: the figure stands
+  // Each group of kernels is compiled once.
+  const groups = new Map();
+  for (const figure of figures) {
+    const { group } = JSON.parse(figure.querySelector("script.wfm-live").textContent);
+    groups.set(group, [...(groups.get(group) ?? []), figure]);
+  }
+  for (const [group, those] of groups) {
+    const { module, kernels } = window.wfmKernels[group];
+    const bytes = Uint8Array.from(atob(module), (one) => one.charCodeAt(0));
+    WebAssembly.instantiate(bytes).then(({ instance }) => {
+      const call = caller(instance.exports, kernels);
+      for (const figure of those) start(figure, call);
+    }, () => {}); // a policy that forbids it, or a browser that lacks it: the figure stands
+  }
 })();

@@ -75,6 +75,8 @@ class Live:
         The package's message where there is none.
     python : str
         The call of the package.
+    group : str
+        The kernels' group in `tools.wasm`.
     """
 
     lines: list[tuple[str, int]]
@@ -87,6 +89,7 @@ class Live:
     last: str
     failed: str
     python: str
+    group: str = "typical"
 
     def told(self) -> dict[str, Any]:
         """Return the same as JSON takes it."""
