@@ -50,6 +50,12 @@ EXPORTS = {
         "spherical_point": ("wfmlib.theory.saddles.pages:spherical_point", 2),
         "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
     },
+    "gibbs": {
+        "gibbs_curve": ("wfmlib.theory.saddles.pages_gibbs:curve", "nnA"),
+        "gibbs_point": ("wfmlib.theory.saddles.pages_gibbs:point", 3),
+        "gibbs_zero_entropy": ("wfmlib.theory.saddles.pages_gibbs:zero_entropy", 2),
+        "gibbs_instability": ("wfmlib.theory.saddles.pages_gibbs:instability", 2),
+    },
     "instance": {
         "drawn": ("wfmlib.learning.pages.drawn:drawn", "nBb"),
         "counted": ("wfmlib.learning.pages.counted:counted", "Baab"),

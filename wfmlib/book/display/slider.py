@@ -290,7 +290,8 @@ class Slider:
             "high": high,
             "step": float(f"{(high - low) / 200:.1g}"),
         }
-        kernels = f'data-kernels="{self.computed.group}" class="wfm-live"'
+        worker = ' data-worker="blob"' if self.computed.later else ""
+        kernels = f'data-kernels="{self.computed.group}" class="wfm-live"{worker}'
         return f'<script type="application/json" {kernels}>{json_text(told)}</script>'
 
     def widget(self) -> Any:

@@ -32,6 +32,7 @@ LOG_BETA = (-2.0, math.log(LARGEST))  # where the end is looked for
 LIMIT = gaussian.LIMIT
 #: Nodes in a panel, for averages over what all share and over the rest of a field.
 OUTER, INNER = gaussian.legendre_rule(CrossEntropy.order), gaussian.legendre_rule(9)
+NEAR = 6.5  # where averages end in a curve: the density beyond weighs 1e-10
 FEW_OUTER, FEW_INNER = gaussian.legendre_rule(4), gaussian.legendre_rule(6)
 
 entropic = njit(Binary.entropic)
@@ -54,12 +55,12 @@ def features(variance, gamma, beta):
 
 
 @njit(error_model="numpy")
-def averages(side, gamma, beta, outer, inner):
+def averages(side, gamma, beta, limit, outer, inner):
     """Return ``E F'^2``, ``E F``, ``E F''^2``, and mean loss and errors of a pattern."""
     root = math.sqrt(side.q)
     bends = features(side.complement, gamma, beta) / root
     count = len(bends) if root > 0.05 else 0
-    x, weight = gaussian.fill_grid(bends[:count], -LIMIT, LIMIT, outer)
+    x, weight = gaussian.fill_grid(bends[:count], -limit, limit, outer)
     rows = np.empty((5, len(x)))
     for i in range(len(x)):
         x[i] *= root
@@ -80,48 +81,54 @@ def averages(side, gamma, beta, outer, inner):
 @njit(error_model="numpy")
 def excess(log_q_hat, given):
     """Return the logarithm of the load at which this is the saddle point, over the load given."""
-    alpha, gamma, beta, outer, inner = given
+    alpha, gamma, beta, limit, outer, inner = given
     q_hat = math.exp(log_q_hat)
-    push = averages(entropic(None, q_hat), gamma, beta, outer, inner)[0]
+    push = averages(entropic(None, q_hat), gamma, beta, limit, outer, inner)[0]
     return math.log(q_hat / push / alpha)
 
 
 @njit(error_model="numpy")
-def from_zero(alpha, gamma, beta, outer, inner):
+def from_zero(alpha, gamma, beta, limit, outer, inner):
     """Return q_hat, the residual and how the search ended: the smallest root, from below."""
-    push = averages(entropic(None, 0.0), gamma, beta, outer, inner)[0]
+    push = averages(entropic(None, 0.0), gamma, beta, limit, outer, inner)[0]
     below = alpha * push
     if below < 1e-30:
         return below, 0.0, FOUND
     start = min(math.log(below) - 1e-3, HIGHEST - 1.0)
-    given = alpha, gamma, beta, outer, inner
+    given = alpha, gamma, beta, limit, outer, inner
     place, residual, ended = first_zero(excess, given, start, HIGHEST, 0.5, 1e-14, ACCURACY)
     return math.exp(place), residual, ended
 
 
 @njit(error_model="numpy")
-def near(guess, alpha, gamma, beta, outer, inner, tolerance):
-    """Return ln q_hat by the secant method; NaN where that leads away from the guess."""
-    given = alpha, gamma, beta, outer, inner
+def near(guess, alpha, gamma, beta, limit, outer, inner, tolerance):
+    """Return ln q_hat by the secant method; NaN where that leads away from the guess.
+
+    A last step is made from where the load is met to the tolerance: beta times the energy, which
+    may be a thousand, is as exact as the load, and the entropy is what is left of it.
+    """
+    given = alpha, gamma, beta, limit, outer, inner
     x, value = guess, excess(guess, given)
     slope = 0.5
-    for _ in range(20):
-        if abs(value) <= tolerance:
-            return x
+    for count in range(20):
         step = -value / slope
+        if count and abs(value) <= tolerance:
+            return x + step
+        if count == 0 and abs(step) < 1e-4:  # so that the slope is more than rounding
+            step = 1e-4
         if not abs(x + step - guess) < 1.0:
             break
         far = excess(x + step, given)
         slope = (far - value) / step
         x, value = x + step, far
-    return x if abs(value) <= tolerance else math.nan
+    return math.nan
 
 
 @njit(error_model="numpy")
-def state(q_hat, alpha, gamma, beta, outer, inner):
+def state(q_hat, alpha, gamma, beta, limit, outer, inner):
     """Return q, the free entropy, energy, entropy, error rate and replicon at the load."""
     side = entropic(None, q_hat)
-    push, cost, stiffness, loss, errors = averages(side, gamma, beta, outer, inner)
+    push, cost, stiffness, loss, errors = averages(side, gamma, beta, limit, outer, inner)
     load = q_hat / push if q_hat > 0.0 else alpha
     free, energy = side.term + load * cost, alpha * loss
     replicon = load * side.fluctuation * stiffness
@@ -148,8 +155,8 @@ def point(beta, gamma, alpha):
         ended, residual (the relative error of the load), entropy, energy, error rate, q, replicon,
         as of `typical.GibbsPoint`, and beta times the energy; NaN where no point was found.
     """
-    q_hat, residual, ended = from_zero(alpha, gamma, beta, OUTER, INNER)
-    q, _, energy, entropy, errors, replicon = state(q_hat, alpha, gamma, beta, OUTER, INNER)
+    q_hat, residual, ended = from_zero(alpha, gamma, beta, LIMIT, OUTER, INNER)
+    q, _, energy, entropy, errors, replicon = state(q_hat, alpha, gamma, beta, LIMIT, OUTER, INNER)
     ended = refused(ended, beta, energy, entropy)
     return float(ended), residual, entropy, energy, errors, q, replicon, beta * energy
 
@@ -160,16 +167,16 @@ def margin_left(log_beta, given):
 
     ``given`` ends with the last two logarithms of beta and of q_hat, from which the next guess is.
     """
-    alpha, gamma, stability, outer, inner, tolerance, known = given
+    alpha, gamma, stability, limit, outer, inner, tolerance, known = given
     beta = min(math.exp(log_beta), LARGEST)
     log_q_hat = math.nan
     if known[0, 0] != known[1, 0]:
         slope = (known[0, 1] - known[1, 1]) / (known[0, 0] - known[1, 0])
         guess = known[0, 1] + slope * (log_beta - known[0, 0])
         if guess < HIGHEST:
-            log_q_hat = near(guess, alpha, gamma, beta, outer, inner, tolerance)
+            log_q_hat = near(guess, alpha, gamma, beta, limit, outer, inner, tolerance)
     if math.isnan(log_q_hat):
-        q_hat, _, ended = from_zero(alpha, gamma, beta, outer, inner)
+        q_hat, _, ended = from_zero(alpha, gamma, beta, limit, outer, inner)
         if ended != FOUND:
             return -1.0
         log_q_hat = math.log(q_hat)
@@ -177,7 +184,7 @@ def margin_left(log_beta, given):
         known[1, 0], known[1, 1] = known[0, 0], known[0, 1]
         known[0, 0], known[0, 1] = log_beta, log_q_hat
     q_hat = math.exp(log_q_hat)
-    _, _, energy, entropy, _, replicon = state(q_hat, alpha, gamma, beta, outer, inner)
+    _, _, energy, entropy, _, replicon = state(q_hat, alpha, gamma, beta, limit, outer, inner)
     if refused(FOUND, beta, energy, entropy) != FOUND:
         return -1.0
     return 1.0 - replicon if stability else entropy
@@ -193,12 +200,10 @@ def colder(log_beta, given):
 def last_beta(gamma, alpha, stability):
     """Return ended, residual and the smallest beta at which the quantity vanishes."""
     known = np.zeros((2, 2))
-    given = alpha, gamma, stability, OUTER, INNER, 1e-12, known
+    given = alpha, gamma, stability, LIMIT, OUTER, INNER, 1e-10, known
     middle, (low, high) = 2.0, LOG_BETA
     if margin_left(middle, given) > 0.0:
-        place, residual, ended = first_zero(
-            margin_left, given, middle, high, 0.7, 1e-12, ACCURACY
-        )
+        place, residual, ended = first_zero(margin_left, given, middle, high, 0.7, 1e-12, ACCURACY)
         if ended == NO_ZERO:
             return float(FOUND), 0.0, math.inf
     else:
@@ -223,10 +228,13 @@ def instability(gamma, alpha):
 # A curve over temperatures, while the reader moves a slider
 # ------------------------------------------------------------------------------------------------
 
-AXIS = (-0.5, 5.0)  #: of the curve: log10 of beta
+AXIS = (0.0, 5.0)  #: of the curve: log10 of beta
 SOLVED = 28  #: temperatures that are solved for; between them it is interpolated
+WIDTH = 0.2  # between two of them
+BEFORE = 2  # of them lie before the axis, where an interpolation is less exact
 SPAN = 8  # how many of them an interpolation takes
-LOWEST = -0.3  # of the entropy: there the curve ends
+LOWEST = -0.3  # of the entropy: there the curve ends,
+FARTHER = 6  # or so many temperatures past where it vanishes: a decade and a bit
 ROWS = 5  #: of the curve: log10 of beta, entropy, error rate, overlap, replicon
 
 
@@ -252,15 +260,22 @@ def curve(gamma, alpha, rows):
     known[:] = math.nan
     count = 0
     places = np.empty(SOLVED)
-    slope = 1.0
+    slope, past = 1.0, 0
     for i in range(SOLVED):
-        known[0, i] = AXIS[0] + i / (SOLVED - 1) * (AXIS[1] - AXIS[0])
+        known[0, i] = AXIS[0] + (i - BEFORE) * WIDTH
         beta = 10.0 ** known[0, i]
-        if i < 3:
-            q_hat, _, ended = from_zero(alpha, gamma, beta, FEW_OUTER, FEW_INNER)
+        if i == 0:
+            q_hat, _, ended = from_zero(alpha, gamma, beta, NEAR, FEW_OUTER, FEW_INNER)
             places[i] = math.log(q_hat) if ended == FOUND else math.nan
+        elif i == 1:
+            places[i] = places[0] + 2.0 * WIDTH * math.log(10.0)  # q_hat goes with beta^2
+        elif i == 2:
+            places[i] = 2.0 * places[1] - places[0]
+        elif i == 3:
+            places[i] = 3.0 * (places[2] - places[1]) + places[0]
         else:
-            places[i] = 3.0 * (places[i - 1] - places[i - 2]) + places[i - 3]
+            beside = places[i - 1] + places[i - 3]
+            places[i] = 4.0 * beside - 6.0 * places[i - 2] - places[i - 4]
         value, step, met = math.inf, 0.0, False
         for _ in range(8):
             if not places[i] < HIGHEST:
@@ -268,7 +283,7 @@ def curve(gamma, alpha, rows):
             q_hat = math.exp(places[i])
             side = entropic(None, q_hat)
             push, cost, stiffness, loss, errors = averages(
-                side, gamma, beta, FEW_OUTER, FEW_INNER
+                side, gamma, beta, NEAR, FEW_OUTER, FEW_INNER
             )
             last, value = value, math.log(q_hat / push / alpha)
             met = abs(value) < max(1e-5 / (1.0 + alpha * beta * loss), 1e-12)
@@ -286,7 +301,8 @@ def curve(gamma, alpha, rows):
         known[1, i], known[2, i], known[3, i] = entropy, errors, side.q
         known[4, i] = alpha * side.fluctuation * stiffness
         count = i + 1
-        if entropy < LOWEST:
+        past = past + 1 if entropy < 0.0 else 0
+        if entropy < LOWEST or past > FARTHER:
             break
     for j in range(rows.shape[1]):
         rows[0, j] = AXIS[0] + j / (rows.shape[1] - 1) * (AXIS[1] - AXIS[0])
@@ -297,8 +313,7 @@ def curve(gamma, alpha, rows):
 @njit(error_model="numpy")
 def interpolated(known, count, column):
     """Fill a column at its first number: a polynomial through the nearest known ones."""
-    width = (AXIS[1] - AXIS[0]) / (SOLVED - 1)
-    place = (column[0] - AXIS[0]) / width
+    place = (column[0] - AXIS[0]) / WIDTH + BEFORE
     column[1:] = math.nan
     if place > count - 1 + 1e-9 or count == 0:
         return
