@@ -253,7 +253,7 @@ def test_memory_does_not_grow_with_moves(show):
         held.append(page.evaluate("document.querySelector('figure').wfmMemory()"))
         session.send("HeapProfiler.collectGarbage")
         heap.append(session.send("Runtime.getHeapUsage")["usedSize"])
-    assert held[0] == held[1] == held[2]
+    assert held[0] == held[1] == held[2] < 2**20
     assert heap[2] < heap[0] + 300_000
 
 
