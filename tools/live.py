@@ -1,10 +1,12 @@
 """A Sphinx extension: pages with a figure that computes load the kernels, and no other page does.
 
-The module stands in a script, since a page that is opened as a file may fetch nothing.
+A figure says in its data which groups of kernels it calls (``data-kernels``), and its page loads
+these. A module stands in a script, since a page that is opened as a file may fetch nothing.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ from tools import wasm
 MARK = 'class="wfm-live"'  # of the data of such a figure
 #: The script of each kind of figure, by what its data are marked with.
 SCRIPTS = {MARK: "live.js", 'class="wfm-instance-data"': "instance.js"}
+CALLED = re.compile(r'data-kernels="([\w ]+)"')
 FOLDER = "live"  # of the scripts, in _static
 
 
@@ -24,13 +27,16 @@ def write(app) -> None:
     if app.builder.format == "html":
         target = Path(app.outdir, "_static", FOLDER)
         target.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(wasm.make() / "kernels.js", target / "kernels.js")
+        for group in wasm.EXPORTS:
+            shutil.copy(wasm.make() / f"kernels-{group}.js", target)
 
 
 def load(app, pagename, templatename, context, doctree) -> None:
     """Have a page load the scripts if it needs them."""
-    needed = [script for mark, script in SCRIPTS.items() if mark in context.get("body", "")]
-    for script in ["kernels.js", *needed] if needed else []:
+    body = context.get("body", "")
+    called = {group for found in CALLED.findall(body) for group in found.split()}
+    needed = [script for mark, script in SCRIPTS.items() if mark in body]
+    for script in [*(f"kernels-{group}.js" for group in sorted(called)), *needed]:
         app.add_js_file(f"{FOLDER}/{script}", loading_method="defer")
 
 

@@ -27,8 +27,9 @@ def site(tmp_path_factory):
     (folder / "conf.py").write_text(conf)
     toc = ".. toctree::\n\n   computing\n   running\n"
     (folder / "index.rst").write_text(f"Plain\n=====\n\n{toc}")
-    for name, kind in (("Computing", live.MARK), ("Running", policy.RUNNING)):
-        data = f'<script type="application/json" {kind}>{{}}</script>'
+    kinds = ("Computing", live.MARK, "typical"), ("Running", policy.RUNNING, "instance")
+    for name, kind, group in kinds:
+        data = f'<script type="application/json" data-kernels="{group}" {kind}>{{}}</script>'
         text = f"{name}\n=========\n\n.. raw:: html\n\n   {data}\n"
         (folder / f"{name.lower()}.rst").write_text(text)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", str(folder), str(folder / "html")]
@@ -38,7 +39,7 @@ def site(tmp_path_factory):
 
 def test_a_page_loads_the_kernels_if_it_computes(site):
     plain, computing = ((site / f"{name}.html").read_text() for name in ("index", "computing"))
-    for script in ("kernels.js", "live.js"):
+    for script in ("kernels-typical.js", "live.js"):
         assert f"_static/live/{script}" in computing
         assert f"_static/live/{script}" not in plain
         assert (site / "_static" / "live" / script).exists()
@@ -48,21 +49,23 @@ def test_a_page_loads_the_kernels_if_it_computes(site):
 
 def test_a_page_that_runs_algorithms_loads_their_script(site):
     running = (site / "running.html").read_text()
-    for script in ("kernels.js", "instance.js"):
+    for script in ("kernels-instance.js", "instance.js"):
         assert f"_static/live/{script}" in running
         assert (site / "_static" / "live" / script).exists()
-    assert "_static/live/live.js" not in running
+    for script in ("kernels-typical.js", "live.js"):
+        assert f"_static/live/{script}" not in running
     assert "_static/live/instance.js" not in (site / "computing.html").read_text()
     assert "worker-src blob:" in running
 
 
 def test_the_kernels_are_not_joined_with_what_every_page_loads():
     parts = assets.Parts()
-    tags = '<script defer="defer" src="../_static/live/kernels.js?v=1"></script>'
+    tags = '<script defer="defer" src="../_static/live/kernels-typical.js?v=1"></script>'
     assert parts.take(tags) == tags
     assert not parts.scripts
 
 
 def test_the_kernels_are_those_that_were_compiled(site):
-    made = (wasm.make() / "kernels.js").read_bytes()
-    assert (site / "_static" / "live" / "kernels.js").read_bytes() == made
+    for group in wasm.EXPORTS:
+        made = (wasm.make() / f"kernels-{group}.js").read_bytes()
+        assert (site / "_static" / "live" / f"kernels-{group}.js").read_bytes() == made

@@ -96,6 +96,12 @@ def test_memory_does_not_grow_with_calls():
     assert few == many
 
 
-def test_it_is_small():
+@pytest.mark.parametrize("group", wasm.EXPORTS)
+def test_it_is_small(group):
     """What a page may hold is 300 kB."""
-    assert (wasm.make() / "kernels.js").stat().st_size < 300_000
+    assert (wasm.make() / f"kernels-{group}.js").stat().st_size < 300_000
+
+
+def test_a_kernel_has_one_group():
+    names = [name for exports in wasm.EXPORTS.values() for name in exports]
+    assert len(names) == len(set(names))

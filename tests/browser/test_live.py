@@ -25,8 +25,9 @@ from wfmlib.theory.saddles.replica_symmetric import last_load
 LOADS = np.linspace(0.0, 1.2, 101)
 PAGE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <title>Figure</title><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{themes}</style><script src="kernels.js" defer></script><script src="live.js" defer>
-</script></head><body><main><h1>Figure</h1>{figure}</main></body></html>"""
+<style>{themes}</style><script src="kernels-typical.js" defer></script>
+<script src="live.js" defer></script>
+</head><body><main><h1>Figure</h1>{figure}</main></body></html>"""
 
 
 def entropies(kappa):
@@ -58,7 +59,7 @@ def figure():
 @pytest.fixture(scope="module")
 def address(figure, tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
-    shutil.copyfile(wasm.make() / "kernels.js", folder / "kernels.js")
+    shutil.copy(wasm.make() / "kernels-typical.js", folder)
     shutil.copyfile(ROOT / "book" / "_static" / "live" / "live.js", folder / "live.js")
     page = PAGE.format(themes=THEMES, figure=figure.html())
     (folder / "page.html").write_text(policy.protected(page), "utf-8")

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from wfmlib import Margin, Perceptron
+from wfmlib import CrossEntropy, Margin, Perceptron
 from wfmlib.book import display
 from wfmlib.book.display import live
 from wfmlib.numerics.solvers import NotConverged
@@ -31,7 +31,7 @@ def figure(lines=LINES, **given):
 
 
 def told(shown):
-    return json.loads(re.search(r'class="wfm-live">(.*?)</script>', shown.html())[1])
+    return json.loads(re.search(r'class="wfm-live"[^>]*>(.*?)</script>', shown.html())[1])
 
 
 def test_the_page_is_told_what_to_draw_and_where():
@@ -78,3 +78,34 @@ def test_messages_are_those_of_the_package():
 def test_a_value_that_is_taken_is_no_refusal():
     with pytest.raises(AssertionError, match=r"takes 0\.5"):
         live.refusal(Margin, 0.5)
+
+
+def test_a_figure_of_the_cross_entropy_is_told_a_table_and_calls():
+    rows = [("row", 1), ("upright", 0)]
+    data = told(figure(rows, live=display.gibbs_measure(rows, load=0.6, beta=7.0)))
+    assert data["group"] == "gibbs"
+    assert {one["name"]: one["start"] for one in data["more"]} == {"place": 7.0, "alpha": 0.6}
+    kernels = ["gibbs_point", "gibbs_zero_entropy", "gibbs_instability"]
+    assert [one["kernel"] for one in data["later"]] == kernels
+    assert data["table"]["takes"] == ["value", "alpha"]
+    assert data["value"]["infinite"]
+    shown = figure(rows, live=display.gibbs_measure(rows)).html()
+    assert 'class="wfm-live" data-worker="blob"' in shown
+    assert "data-worker" not in figure().html()
+
+
+def test_failures_of_the_cross_entropy_are_those_of_the_package():
+    point = display.gibbs_measure(LINES).later[0]
+    for beta, ended in ((3e5, "4"), (1e300, "1")):
+        with pytest.raises(NotConverged) as failed:
+            typical.solve(Perceptron(), 6.5, CrossEntropy(0.25, beta))
+        said = str(failed.value)
+        text = point.failures[ended].replace("{value}", "0.25").replace("{place}", repr(beta))
+        text = text.replace("{alpha:6}", "6.5")
+        energy = re.search(r"energy is ([^,]+)", said)
+        assert text.replace("{7:3}", energy[1] if energy else "") == said
+
+
+def test_a_call_that_does_not_fail_has_no_words_for_it():
+    with pytest.raises(AssertionError, match="finds something"):
+        live.failure(lambda: typical.solve(Perceptron(), 0.5), {})

@@ -5,7 +5,7 @@ ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
 from wfmlib.book.display.instance import Instance, instance
-from wfmlib.book.display.live import Live, typical_solutions
+from wfmlib.book.display.live import Live, gibbs_measure, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
@@ -22,6 +22,7 @@ __all__ = [
     "Rule",
     "Slider",
     "figures",
+    "gibbs_measure",
     "instance",
     "plot",
     "progress",

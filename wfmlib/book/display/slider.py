@@ -290,7 +290,9 @@ class Slider:
             "high": high,
             "step": float(f"{(high - low) / 200:.1g}"),
         }
-        return f'<script type="application/json" class="wfm-live">{json_text(told)}</script>'
+        worker = ' data-worker="blob"' if self.computed.later else ""
+        kernels = f'data-kernels="{self.computed.group}" class="wfm-live"{worker}'
+        return f'<script type="application/json" {kernels}>{json_text(told)}</script>'
 
     def widget(self) -> Any:
         """Return the ipywidgets control with the same picture, drawn anew for each value."""
