@@ -9,9 +9,9 @@ overlaps too close to 1 for these, a table. `correlation` derives the formulas; 
     pieces    of ``ln(1 - q)``, downwards from START: its two ends, and Chebyshev coefficients of
               the logarithms of ``1 - c``, ``c'`` and ``c''``, `NODES` of each
 
-Two ways lead to it. An activation that was drawn is linear between knots, and all that the theory
-needs has a closed form (`knotted`). Of a formula that was typed, polynomials of degree 15 are taken
-on intervals that are halved until they fit, between its corners and jumps (`sampled`), as
+Two ways lead to it. An activation that was drawn is linear between knots, and what the theory
+needs has a closed form (`knotted`). Of a typed formula, polynomials of degree 15 are taken on
+intervals that are halved until they fit, between its corners and jumps (`sampled`), as
 `Correlation` does. `described` does for a function of Python what a page does.
 
 Relative errors are below 1e-11 in 1 - c and c', as of `Activation`, absolute ones in c. That of
@@ -29,7 +29,7 @@ from numba import njit
 
 from wfmlib.models import correlation
 from wfmlib.models.activations import EffectiveOverlap, Linear, ReLU, Sign
-from wfmlib.models.correlation import AT_ENDS, LIMIT, SLOPES, TERMS, TO_SERIES
+from wfmlib.models.correlation import AT_ENDS, LIMIT, NARROW, SLOPES, TERMS, TO_SERIES
 from wfmlib.numerics import gaussian
 
 LINEAR, SIGN, RELU, TABLE = 0.0, 1.0, 2.0, 3.0  #: kinds
@@ -401,13 +401,16 @@ def coefficients(values):
 
 @kernel
 def straight(norm, edges, values):
-    """Return 1 if an activation is linear between corners, without a jump, and 0 otherwise."""
+    """Return 1 if an activation is linear between corners, without a jump, and 0 otherwise.
+
+    Of intervals that are `correlation.NARROW` there may be some about a corner.
+    """
     coefs = coefficients(values)
     if slope_at_one(norm, edges, coefs, values) == math.inf:
         return 0.0
     for i in range(len(coefs)):
         for k in range(2, 16):
-            if abs(coefs[i, k]) > 1e-12 * norm:
+            if edges[i + 1] - edges[i] > NARROW and abs(coefs[i, k]) > 1e-12 * norm:
                 return 0.0
     return 1.0
 

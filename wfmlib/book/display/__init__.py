@@ -4,6 +4,7 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
+from wfmlib.book.display.calculator import Calculator, calculator
 from wfmlib.book.display.instance import Instance, instance
 from wfmlib.book.display.live import Live, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
@@ -16,11 +17,13 @@ __all__ = [
     "COLOURS",
     "CYCLE",
     "LINES",
+    "Calculator",
     "Curve",
     "Instance",
     "Live",
     "Rule",
     "Slider",
+    "calculator",
     "figures",
     "instance",
     "plot",
