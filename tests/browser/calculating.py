@@ -1,4 +1,4 @@
-"""A page with the calculator, and what tests of it share."""
+"""A page with a figure that computes, and what tests of it share."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def figure():
     )
 
 
-def write(folder: Path, theme: str = "light") -> str:
-    """Write the page with all that it loads; return it."""
-    html = figure().html()
+def write(folder: Path, theme: str = "light", html: str = "") -> str:
+    """Write and return the page of a figure, by default the calculator's, with what it loads."""
+    html = html or figure().html()
     scripts = live.loaded(html)
     for name in scripts:
         made = ROOT / "book" / "_static" / "live" / name

@@ -29,7 +29,8 @@
   // `caller` and `tabled` are also sent to a worker, as text: they know nothing of this page.
 
   function caller(exports, kernels) {
-    return (name, ...given) => {
+    const memory = () => exports.memory.buffer.byteLength;
+    return Object.assign((name, ...given) => {
       const { takes, gives } = kernels[name];
       try {
         exports.reset();
@@ -58,7 +59,7 @@
         if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       }
       return Array(gives).fill(NaN);
-    };
+    }, { memory });
   }
 
   // The array of an activation from its samples: its head, and one piece of the table after the

@@ -3,50 +3,19 @@
 (() => {
   "use strict";
   const figures = [...document.querySelectorAll("figure.wfm-slider:has(script.wfm-live)")];
-  if (!figures.length || !window.wfmKernels || !window.WebAssembly) return;
+  const parts = window.wfm?.parts; // of compute.js
+  if (!figures.length || !parts) return;
+  const { general, repr, filled, group: kernelsOf } = parts;
   const MINUS = "\u2212";
 
-  // A number as Python prints it: repr, and ".10g".
-  const padded = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
-  const repr = (x) => {
-    if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e16)) {
-      return padded(x.toExponential());
-    }
-    return Number.isInteger(x) ? x.toFixed(1) : String(x);
-  };
-  const general = (x) => {
-    const [digits, power] = x.toExponential(9).split("e").map(Number);
-    if (x === 0 || (power >= -4 && power < 10)) return String(Number(x.toPrecision(10)));
-    return padded(`${digits}e${power < 0 ? "-" : "+"}${Math.abs(power)}`);
-  };
   const typeset = (text) => text.replace(/-(?=[\d.])/g, MINUS);
-  const filled = (text, values) =>
-    text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
-
-  // A kernel: numbers to numbers. All memory of the last call is taken back first. A status other
-  // than 0 is an exception of the kernel, and a trap is memory that the browser does not give.
-  const caller = (exports, kernels) => Object.assign((name, ...numbers) => {
-    const { gives } = kernels[name];
-    try {
-      exports.reset();
-      const results = exports.take(8 * gives);
-      const failure = exports.take(8);
-      if (exports[name](results, failure, ...numbers) === 0) {
-        return [...new Float64Array(exports.memory.buffer, results, gives)];
-      }
-    } catch (error) {
-      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    }
-    return Array(gives).fill(NaN);
-  }, { memory: () => exports.memory.buffer.byteLength });
-
   // What was typed as a number of the package: the number, or its message.
-  const read = (text, { low, high, no_number, outside }) => {
+  const read = (text, { low, high, no_number, outside, unit }) => {
     const plain = text.trim().replace(MINUS, "-").replace(",", ".");
     const value = plain === "" ? NaN : Number(plain);
     if (!Number.isFinite(value)) return { message: no_number.replace("{got}", `'${text}'`) };
     if ((low !== null && value < low) || (high !== null && value > high)) {
-      return { message: outside.replace("{got}", repr(value)) };
+      return { message: outside.replace("{got}", repr(value / unit)) };
     }
     return { value };
   };
@@ -61,6 +30,10 @@
     const find = (one) => figure.querySelector(one);
     const live = JSON.parse(find("script.wfm-live").textContent);
     const { panel, lines } = live;
+    // What a kernel takes besides numbers that move: the weights, and the activation's array.
+    const devices = live.devices.map(([prior, unit]) =>
+      [prior, new Float64Array(unit.map((one) => one ?? Infinity))]);
+    const of = (index) => (index === null ? [] : devices[index]);
     const [range, typed] = [find("input[type=range]"), find("input[type=text]")];
     const [said, output, note] = [find(".wfm-said"), find("output"), find(".wfm-note")];
     const paths = [...figure.querySelectorAll(".wfm-moves")];
@@ -75,10 +48,10 @@
 
     // The points of a curve: where two neighbours in the panel are farther apart than a hundredth
     // of its width, or a fiftieth of its height, there is one more between them.
-    function points(kernel, which) {
+    function points(kernel, which, index) {
       const [width, height] = [panel.right - panel.left, panel.bottom - panel.top];
       const at = (t) => {
-        const numbers = call(kernel, t, value);
+        const numbers = call(kernel, t, value, ...of(index));
         return { t, x: across(numbers[0]), y: up(numbers[which]) };
       };
       const seen = ({ x, y }) => x <= panel.right && y <= panel.bottom && y >= panel.top;
@@ -105,14 +78,14 @@
     }
 
     function path(i, done) {
-      const [kernel, which] = lines[i];
+      const [kernel, which, index] = lines[i];
       if (live.rules[i]) { // upright
-        const x = call(kernel, value)[which];
+        const x = call(kernel, value, ...of(index))[which];
         return Number.isFinite(x) ? `M${across(x).toFixed(1)} ${panel.top}V${panel.bottom}` : "";
       }
-      const key = `${kernel} ${which}`;
+      const key = `${kernel} ${which} ${index}`;
       if (!done.has(key)) {
-        const steps = points(kernel, which).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+        const steps = points(kernel, which, index).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`);
         done.set(key, `M${steps.join("L")}`);
       }
       return done.get(key);
@@ -144,7 +117,7 @@
       element("p", { className: "wfm-python" }, code, " ", copy));
 
     function tell() {
-      const [ended, residual, ...rest] = call(live.at, place, value);
+      const [ended, residual, ...rest] = call(live.at, place, value, ...of(live.told));
       const numbers = [ended, residual, ...rest];
       const given = { alpha: repr(place), value: repr(value) };
       code.textContent = filled(live.python, given);
@@ -153,7 +126,7 @@
         const exact = `the load is met to ${residual.toExponential(0)}`;
         found.textContent = typeset(`${parts.join(", ")} (${exact})`);
       } else {
-        const last = general(call(live.last, value)[0]);
+        const last = general(call(live.last, value, ...of(live.told))[0]);
         found.textContent =
           filled(live.failed, { ...given, alpha: general(place), last });
       }
@@ -164,7 +137,7 @@
       const done = new Map();
       paths.forEach((one, i) => one.setAttribute("d", path(i, done)));
       const [name, kernel, which] = live.note;
-      const text = `${name} ${general(call(kernel, value)[which])}.`;
+      const text = `${name} ${general(call(kernel, value, ...of(live.told))[which])}.`;
       if (note) note.textContent = typeset(text);
       range.setAttribute("aria-valuetext", `${typed.value}; ${text}`);
       tell();
@@ -216,10 +189,7 @@
     groups.set(group, [...(groups.get(group) ?? []), figure]);
   }
   for (const [group, those] of groups) {
-    const { module, kernels } = window.wfmKernels[group];
-    const bytes = Uint8Array.from(atob(module), (one) => one.charCodeAt(0));
-    WebAssembly.instantiate(bytes).then(({ instance }) => {
-      const call = caller(instance.exports, kernels);
+    kernelsOf(group).then((call) => {
       for (const figure of those) start(figure, call);
     }, () => {}); // a policy that forbids it, or a browser that lacks it: the figure stands
   }
