@@ -6,6 +6,7 @@ these. A module stands in a script, since a page that is opened as a file may fe
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -14,10 +15,17 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # Sphinx knows this folder only
 
 from tools import wasm
+from wfmlib.book.display import doors
 
 MARK = 'class="wfm-live"'  # of the data of such a figure
 #: The script of each kind of figure, by what its data are marked with.
-SCRIPTS = {MARK: "live.js", 'class="wfm-instance-data"': "instance.js"}
+SCRIPTS = {
+    MARK: "live.js",
+    'class="wfm-instance-data"': "instance.js",
+    'class="wfm-calculator-data"': "calculator.js",
+}
+#: What every page with kernels loads: `window.wfm.compute` answers for the group "typical" there.
+COMPUTE = ("kernels-typical.js", "doors.js", "formula.js", "compute.js")
 CALLED = re.compile(r'data-kernels="([\w ]+)"')
 FOLDER = "live"  # of the scripts, in _static
 
@@ -29,14 +37,25 @@ def write(app) -> None:
         target.mkdir(parents=True, exist_ok=True)
         for group in wasm.EXPORTS:
             shutil.copy(wasm.make() / f"kernels-{group}.js", target)
+        (target / "doors.js").write_text(table(), "utf-8")
+
+
+def table() -> str:
+    """Return the script that tells pages what they may compute."""
+    return f"window.wfmDoors = {json.dumps(doors.told(), allow_nan=False)};\n"
+
+
+def loaded(html: str) -> list[str]:
+    """Return the scripts that a page needs to compute, in the order in which they run."""
+    called = {group for found in CALLED.findall(html) for group in found.split()}
+    kernels = sorted(f"kernels-{group}.js" for group in called)
+    own = [script for mark, script in SCRIPTS.items() if mark in html]
+    return list(dict.fromkeys([*kernels, *COMPUTE, *own])) if kernels else []
 
 
 def load(app, pagename, templatename, context, doctree) -> None:
     """Have a page load the scripts if it needs them."""
-    body = context.get("body", "")
-    called = {group for found in CALLED.findall(body) for group in found.split()}
-    needed = [script for mark, script in SCRIPTS.items() if mark in body]
-    for script in [*(f"kernels-{group}.js" for group in sorted(called)), *needed]:
+    for script in loaded(context.get("body", "")):
         app.add_js_file(f"{FOLDER}/{script}", loading_method="defer")
 
 

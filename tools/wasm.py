@@ -49,6 +49,23 @@ EXPORTS = {
         "spherical_curve": ("wfmlib.theory.saddles.pages:spherical_curve", 2),
         "spherical_point": ("wfmlib.theory.saddles.pages:spherical_point", 2),
         "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
+        "typical_curve": ("wfmlib.theory.typical.pages:typical_curve", "nnna"),
+        "typical_solve": ("wfmlib.theory.typical.pages:typical_solve", "nnna"),
+        "typical_capacity": ("wfmlib.theory.typical.pages:typical_capacity", "nna"),
+        "typical_instability": ("wfmlib.theory.typical.pages:typical_instability", "nna"),
+        "typical_last_load": ("wfmlib.theory.typical.pages:typical_last_load", "nna"),
+        "typical_max_margin": ("wfmlib.theory.typical.pages:typical_max_margin", "nna"),
+        "typical_last_margin": ("wfmlib.theory.typical.pages:typical_last_margin", "nna"),
+        "effective_overlap": ("wfmlib.models.sampled:effective", "nna"),
+        "knotted": ("wfmlib.models.sampled:knotted", "aaa"),
+        "knotted_piece": ("wfmlib.models.sampled:knotted_piece", "nnaaa"),
+        "look": ("wfmlib.models.sampled:look", "a"),
+        "looked": ("wfmlib.models.sampled:looked", "a"),
+        "places": ("wfmlib.models.sampled:places", "AA"),
+        "judged": ("wfmlib.models.sampled:judged", "nAAa"),
+        "straight": ("wfmlib.models.sampled:straight", "naA"),
+        "sampled": ("wfmlib.models.sampled:sampled", "naAa"),
+        "sampled_piece": ("wfmlib.models.sampled:sampled_piece", "nnaAaa"),
     },
     "gibbs": {
         "gibbs_curve": ("wfmlib.theory.saddles.pages_gibbs:curve", "nnA"),
@@ -113,7 +130,7 @@ def lowered(function: Any, takes: str) -> tuple[str, str, int]:
     result = compiler.compile_extra(*context, function, arguments, None, flags, locals={})
     returned = result.signature.return_type
     gives = 1 if returned == types.float64 else len(returned)
-    if returned not in (types.float64, types.UniTuple(types.float64, gives)):
+    if returned != types.float64 and any(one != types.float64 for one in returned):
         raise TypeError(f"{function.__name__} must return float64 numbers, got {returned}")
     return result.library.get_llvm_str(), result.fndesc.llvm_func_name, gives
 

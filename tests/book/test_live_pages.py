@@ -27,7 +27,7 @@ def site(tmp_path_factory):
     (folder / "conf.py").write_text(conf)
     toc = ".. toctree::\n\n   computing\n   running\n"
     (folder / "index.rst").write_text(f"Plain\n=====\n\n{toc}")
-    kinds = ("Computing", live.MARK, "typical"), ("Running", policy.RUNNING, "instance")
+    kinds = ("Computing", live.MARK, "typical"), ("Running", policy.RUNNING[0], "instance")
     for name, kind, group in kinds:
         data = f'<script type="application/json" data-kernels="{group}" {kind}>{{}}</script>'
         text = f"{name}\n=========\n\n.. raw:: html\n\n   {data}\n"
@@ -39,7 +39,7 @@ def site(tmp_path_factory):
 
 def test_a_page_loads_the_kernels_if_it_computes(site):
     plain, computing = ((site / f"{name}.html").read_text() for name in ("index", "computing"))
-    for script in ("kernels-typical.js", "live.js"):
+    for script in (*live.COMPUTE, "live.js"):
         assert f"_static/live/{script}" in computing
         assert f"_static/live/{script}" not in plain
         assert (site / "_static" / "live" / script).exists()
@@ -49,11 +49,9 @@ def test_a_page_loads_the_kernels_if_it_computes(site):
 
 def test_a_page_that_runs_algorithms_loads_their_script(site):
     running = (site / "running.html").read_text()
-    for script in ("kernels-instance.js", "instance.js"):
+    for script in ("kernels-instance.js", *live.COMPUTE, "instance.js"):
         assert f"_static/live/{script}" in running
         assert (site / "_static" / "live" / script).exists()
-    for script in ("kernels-typical.js", "live.js"):
-        assert f"_static/live/{script}" not in running
     assert "_static/live/instance.js" not in (site / "computing.html").read_text()
     assert "worker-src blob:" in running
 
@@ -66,6 +64,14 @@ def test_the_kernels_are_not_joined_with_what_every_page_loads():
 
 
 def test_the_kernels_are_those_that_were_compiled(site):
+    assert (site / "_static" / "live" / "doors.js").read_text() == live.table()
     for group in wasm.EXPORTS:
         made = (wasm.make() / f"kernels-{group}.js").read_bytes()
         assert (site / "_static" / "live" / f"kernels-{group}.js").read_bytes() == made
+
+
+def test_a_page_holds_less_than_300_kb_of_kernels():
+    for group in wasm.EXPORTS:
+        page = f'<script data-kernels="{group}" {live.MARK}></script>'
+        kernels = [name for name in live.loaded(page) if name.startswith("kernels-")]
+        assert sum((wasm.make() / name).stat().st_size for name in kernels) < 300_000

@@ -76,9 +76,10 @@ def test_only_a_page_that_computes_may_compile():
     assert said(policy.protected(PLAIN.format("")))["script-src"] == ["'self'"]
 
 
-def test_only_a_page_that_runs_algorithms_may_start_workers():
+@pytest.mark.parametrize("mark", policy.RUNNING)
+def test_only_a_page_that_runs_for_long_may_start_workers(mark):
     """From its own text; and it may compile."""
-    inner = f'<script type="application/json" {policy.RUNNING}>{{}}</script>'
+    inner = f'<script type="application/json" {mark}>{{}}</script>'
     running = said(policy.protected(PLAIN.format(inner)))
     assert running["worker-src"] == ["blob:"]
     assert running["script-src"] == ["'self'", "'wasm-unsafe-eval'"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 import pytest
 
-from wfmlib import CrossEntropy, Margin, Perceptron
+from wfmlib import Binary, CrossEntropy, Margin, Perceptron, ReLU, Sign, TreeCommittee
 from wfmlib.book import display
 from wfmlib.book.display import live
 from wfmlib.numerics.solvers import NotConverged
@@ -36,7 +37,7 @@ def told(shown):
 
 def test_the_page_is_told_what_to_draw_and_where():
     data = told(figure(place=0.25))
-    assert data["lines"] == [list(line) for line in LINES]
+    assert data["lines"] == [[*line, None] for line in LINES]
     assert data["rules"] == [False, True]
     assert (data["start"], data["low"], data["high"], data["first"]) == (0.0, 0.0, 0.5, 0.25)
     assert data["panel"]["xlim"] == list(figure()._drawing[0].xlim)
@@ -109,3 +110,19 @@ def test_failures_of_the_cross_entropy_are_those_of_the_package():
 def test_a_call_that_does_not_fail_has_no_words_for_it():
     with pytest.raises(AssertionError, match="finds something"):
         live.failure(lambda: typical.solve(Perceptron(), 0.5), {})
+
+
+def test_a_figure_of_other_devices_holds_what_kernels_take_of_them():
+    sign, relu = (TreeCommittee(math.inf, unit, Binary()) for unit in (Sign(), ReLU()))
+    lines = [("typical_curve", 1, sign), ("typical_capacity", 2, relu)]
+    said = display.typical_solutions(lines, relu)
+    assert said.lines == [("typical_curve", 1, 0), ("typical_capacity", 2, 1)]
+    assert said.told == 1
+    assert said.devices[0] == (0.0, [1.0, 1.0, None, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert said.devices[1][1][1:3] == [ReLU().scale, ReLU().slope_at_one]
+    assert said.value.low == pytest.approx(-2.0 * ReLU().scale)
+    with pytest.raises(ValueError, match="margin") as far:
+        typical.solve(relu, 0.5, Margin(-1.5))
+    ratio = repr(-1.5 / said.value.unit)
+    assert said.value.outside.replace("{got}", ratio) == str(far.value)
+    assert said.python.startswith("theory.typical.solve(TreeCommittee(inf, ReLU(), Binary()), ")

@@ -3,28 +3,14 @@
 (() => {
   "use strict";
   const figures = [...document.querySelectorAll("figure.wfm-slider:has(script.wfm-live)")];
-  if (!figures.length || !window.wfmKernels || !window.WebAssembly) return;
+  const parts = window.wfm?.parts; // of compute.js
+  if (!figures.length || !parts) return;
+  const { general, repr, filled, caller, group: kernelsOf } = parts;
   const MINUS = "\u2212";
 
-  // A number as Python prints it: repr, and ".10g".
-  const padded = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
-  const repr = (x) => {
-    if (x === Infinity) return "inf";
-    if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e16)) {
-      return padded(x.toExponential());
-    }
-    return Number.isInteger(x) ? x.toFixed(1) : String(x);
-  };
-  const general = (x, places = 10) => {
-    const [digits, power] = x.toExponential(places - 1).split("e").map(Number);
-    if (x === 0 || (power >= -4 && power < places)) return String(Number(x.toPrecision(places)));
-    return padded(`${digits}e${power < 0 ? "-" : "+"}${Math.abs(power)}`);
-  };
   const typeset = (text) => text.replace(/-(?=[\d.])/g, MINUS);
-  const filled = (text, values) =>
-    text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
-  // The same with numbers: those that the reader set as Python writes them, those of a kernel with
-  // ten digits, and either with as many digits as stand behind a colon.
+  // What was set and found, as text: numbers that the reader set as Python writes them, those of a
+  // kernel with ten digits, and either with as many digits as stand behind a colon.
   const stated = (text, set, numbers) =>
     text.replace(/\{(\w+)(?::(\d+))?\}/g, (all, name, places) => {
       const x = set[name] ?? numbers[name];
@@ -32,45 +18,13 @@
       return repr(x);
     });
 
-  // A kernel: numbers to numbers. All memory of the last call is taken back first. A status other
-  // than 0 is an exception of the kernel, and a trap is memory that the browser does not give.
-  const caller = (exports, kernels) => Object.assign((name, ...numbers) => {
-    const { gives } = kernels[name];
-    try {
-      exports.reset();
-      const results = exports.take(8 * gives);
-      const failure = exports.take(8);
-      if (exports[name](results, failure, ...numbers) === 0) {
-        return [...new Float64Array(exports.memory.buffer, results, gives)];
-      }
-    } catch (error) {
-      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    }
-    return Array(gives).fill(NaN);
-  }, {
-    memory: () => exports.memory.buffer.byteLength,
-    // A kernel that fills an array of two axes, its last argument: its numbers, and the rows.
-    table: (name, rows, points, ...numbers) => {
-      const { gives } = kernels[name];
-      try {
-        exports.reset();
-        const [results, failure] = [exports.take(8 * gives), exports.take(8)];
-        const array = exports.take(8 * rows * points);
-        const shape = [rows * points, 8].map(BigInt);
-        const steps = [rows, points, 8 * points, 8].map(BigInt);
-        const given = [...numbers, 0, 0, ...shape, array, ...steps];
-        if (exports[name](results, failure, ...given) === 0) {
-          const { buffer } = exports.memory;
-          return { numbers: [...new Float64Array(buffer, results, gives)],
-            rows: Array.from({ length: rows }, (_, row) =>
-              [...new Float64Array(buffer, array + 8 * points * row, points)]) };
-        }
-      } catch (error) {
-        if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-      }
-      return { numbers: Array(gives).fill(NaN), rows: Array(rows).fill([]) };
-    },
-  });
+  // What a kernel gives that fills an array of two axes, its last argument: its numbers, and the rows.
+  function filledTable(call, { kernel, rows, points }, numbers) {
+    const array = Object.assign(new Float64Array(rows * points).fill(NaN), { shape: [rows, points] });
+    const found = call(kernel, ...numbers, array);
+    return { numbers: found, rows: Array.from({ length: rows }, (_, row) =>
+      [...array.subarray(points * row, points * (row + 1))]) };
+  }
 
   // What a worker does: it is sent elsewhere as text and knows nothing of this page.
   function work(scope, made) {
@@ -131,13 +85,13 @@
   }
 
   // What was typed as a number of the package: the number, or its message.
-  const read = (text, { low, high, no_number, outside, infinite, above }) => {
+  const read = (text, { low, high, no_number, outside, infinite, above, unit }) => {
     const plain = text.trim().replace(MINUS, "-").replace(",", ".");
     const value = plain === "" ? NaN : Number(plain);
     if (infinite && ["\u221e", "inf"].includes(plain)) return { value: Infinity };
     if (!Number.isFinite(value)) return { message: no_number.replace("{got}", `'${text}'`) };
     if ((low !== null && (above ? value <= low : value < low)) || (high !== null && value > high)) {
-      return { message: outside.replace("{got}", repr(value)) };
+      return { message: outside.replace("{got}", repr(value / unit)) };
     }
     return { value };
   };
@@ -167,6 +121,10 @@
     const find = (one) => figure.querySelector(one);
     const live = JSON.parse(find("script.wfm-live").textContent);
     const { panel, lines } = live;
+    // What a kernel takes besides numbers that move: the weights, and the activation's array.
+    const devices = live.devices.map(([prior, unit]) =>
+      [prior, new Float64Array(unit.map((one) => one ?? Infinity))]);
+    const of = (index) => (index === null ? [] : devices[index]);
     const [range, typed] = [find("input[type=range]"), find("input[type=text]")];
     const [said, output, note] = [find(".wfm-said"), find("output"), find(".wfm-note")];
     const paths = [...figure.querySelectorAll(".wfm-moves")];
@@ -181,10 +139,10 @@
 
     // The points of a curve: where two neighbours in the panel are farther apart than a hundredth
     // of its width, or a fiftieth of its height, there is one more between them.
-    function points(kernel, which) {
+    function points(kernel, which, index) {
       const [width, height] = [panel.right - panel.left, panel.bottom - panel.top];
       const at = (t) => {
-        const numbers = call(kernel, t, value);
+        const numbers = call(kernel, t, value, ...of(index));
         return { t, x: across(numbers[0]), y: up(numbers[which]) };
       };
       const seen = ({ x, y }) => x <= panel.right && y <= panel.bottom && y >= panel.top;
@@ -211,14 +169,14 @@
     }
 
     function path(i, done) {
-      const [kernel, which] = lines[i];
+      const [kernel, which, index] = lines[i];
       if (live.rules[i]) { // upright
-        const x = call(kernel, value)[which];
+        const x = call(kernel, value, ...of(index))[which];
         return Number.isFinite(x) ? `M${across(x).toFixed(1)} ${panel.top}V${panel.bottom}` : "";
       }
-      const key = `${kernel} ${which}`;
+      const key = `${kernel} ${which} ${index}`;
       if (!done.has(key)) {
-        const steps = points(kernel, which).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+        const steps = points(kernel, which, index).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`);
         done.set(key, `M${steps.join("L")}`);
       }
       return done.get(key);
@@ -240,7 +198,7 @@
       element("p", { className: "wfm-python" }, code, " ", copy));
 
     function tell() {
-      const [ended, residual, ...rest] = call(live.at, place, value);
+      const [ended, residual, ...rest] = call(live.at, place, value, ...of(live.told));
       const numbers = [ended, residual, ...rest];
       const given = { alpha: repr(place), value: repr(value) };
       code.textContent = filled(live.python, given);
@@ -249,7 +207,7 @@
         const exact = `the load is met to ${residual.toExponential(0)}`;
         found.textContent = typeset(`${parts.join(", ")} (${exact})`);
       } else {
-        const last = general(call(live.last, value)[0]);
+        const last = general(call(live.last, value, ...of(live.told))[0]);
         found.textContent =
           filled(live.failed, { ...given, alpha: general(place), last });
       }
@@ -260,7 +218,7 @@
       const done = new Map();
       paths.forEach((one, i) => one.setAttribute("d", path(i, done)));
       const [name, kernel, which] = live.note;
-      const text = `${name} ${general(call(kernel, value)[which])}.`;
+      const text = `${name} ${general(call(kernel, value, ...of(live.told))[which])}.`;
       if (note) note.textContent = typeset(text);
       range.setAttribute("aria-valuetext", `${typed.value}; ${text}`);
       tell();
@@ -367,14 +325,14 @@
     let rows = [];
     function draw() {
       const began = performance.now();
-      const filled = call.table(table.kernel, table.rows, table.points, ...taken(table.takes));
-      rows = filled.rows;
+      const drawn = filledTable(call, table, taken(table.takes));
+      rows = drawn.rows;
       paths.forEach((one, i) => {
         const [kind, which] = lines[i];
         if (kind === "row") {
           one.setAttribute("d", joined(rows[0], rows[which]));
         } else { // upright
-          const x = filled.numbers[which];
+          const x = drawn.numbers[which];
           const d = Number.isFinite(x)
             ? `M${across(x).toFixed(1)} ${panel.top}V${panel.bottom}` : "";
           one.setAttribute("d", d);
@@ -505,13 +463,10 @@
     groups.set(group, [...(groups.get(group) ?? []), figure]);
   }
   for (const [group, those] of groups) {
-    const { module, kernels } = window.wfmKernels[group];
-    const bytes = Uint8Array.from(atob(module), (one) => one.charCodeAt(0));
-    WebAssembly.instantiate(bytes).then(({ instance }) => {
-      const call = caller(instance.exports, kernels);
+    kernelsOf(group).then((call) => {
       for (const figure of those) {
         const several = JSON.parse(figure.querySelector("script.wfm-live").textContent).table;
-        if (several) startSeveral(figure, call, { bytes, kernels });
+        if (several) startSeveral(figure, call, call);
         else start(figure, call);
       }
     }, () => {}); // a policy that forbids it, or a browser that lacks it: the figure stands

@@ -4,8 +4,10 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
+from wfmlib.book.display.calculator import Calculator, calculator
+from wfmlib.book.display.gibbs import gibbs_measure
 from wfmlib.book.display.instance import Instance, instance
-from wfmlib.book.display.live import Live, gibbs_measure, typical_solutions
+from wfmlib.book.display.live import Live, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
@@ -16,11 +18,13 @@ __all__ = [
     "COLOURS",
     "CYCLE",
     "LINES",
+    "Calculator",
     "Curve",
     "Instance",
     "Live",
     "Rule",
     "Slider",
+    "calculator",
     "figures",
     "gibbs_measure",
     "instance",

@@ -7,23 +7,21 @@ messages are taken from calls that fail. Without the script the slider is as it 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from wfmlib.models.activations import Linear
-from wfmlib.models.constraints.cross_entropy import SHARPNESS, CrossEntropy
 from wfmlib.models.constraints.margin import RANGE, Margin
-from wfmlib.models.devices import Perceptron
-from wfmlib.models.weights.binary import Binary
-from wfmlib.numerics.ranges import POSITIVE, Range, declared
+from wfmlib.models.devices import Perceptron, TreeCommittee
+from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.theory import cross_entropy, typical
+from wfmlib.theory import typical
 from wfmlib.theory.axes import LOAD
-from wfmlib.theory.saddles import pages_gibbs
 from wfmlib.theory.saddles.pages import HIGHEST, LOWEST
 from wfmlib.theory.saddles.replica_symmetric import last_load
+from wfmlib.theory.typical import pages
 
 OUTSIDE = -1e3  # of every range below
 PLACES = {"{alpha}": 7.25, "{value}": 0.125}  # a load and a margin without a saddle point
@@ -45,6 +43,8 @@ class Number:
         Whether `low` itself is left out.
     infinite : bool
         Whether infinity is allowed.
+    unit : float
+        By which it is divided in the second.
     """
 
     label: str
@@ -54,6 +54,7 @@ class Number:
     outside: str
     above: bool = False
     infinite: bool = False
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -132,10 +133,11 @@ class Live:
 
     Parameters
     ----------
-    lines : sequence of (str, int)
-        Of each curve or rule that moves, in their order: the kernel, and which of its numbers is
-        drawn. For a rule the kernel takes the slider's value. For a curve it takes a parameter
-        and the value, and its first number is the place on the x-axis, which increases.
+    lines : sequence of (str, int, int or None)
+        Of each curve or rule that moves, in their order: the kernel, which of its numbers is
+        drawn, and which of `devices` it takes. For a rule the kernel takes the slider's value. For
+        a curve it takes a parameter and the value, and its first number is the place on the
+        x-axis, which increases.
     along : (float, float)
         The ends of the parameter of curves. The page takes as many of its values as a smooth line
         needs.
@@ -154,6 +156,11 @@ class Live:
         The package's message where there is none.
     python : str
         The call of the package.
+    devices : sequence of (float, sequence of float or None)
+        What kernels take of a device: its weights and its activation, as in
+        `theory.typical.pages`; None for infinity.
+    told : int or None
+        Which of them `at`, `note` and `last` take.
     group : str
         The kernels' group in `tools.wasm`.
     more : sequence of Moved
@@ -165,7 +172,7 @@ class Live:
         What a worker computes; `at`, `shown`, `note`, `last` and `failed` are not asked for then.
     """
 
-    lines: list[tuple[str, int]]
+    lines: list[tuple[str, int, int | None]]
     along: tuple[float, float]
     value: Number
     place: Number
@@ -175,12 +182,14 @@ class Live:
     last: str
     failed: str
     python: str
+    devices: list[tuple[float, list[float | None]]] = field(default_factory=list)
+    told: int | None = None
     group: str = "typical"
     more: list[Moved] = field(default_factory=list)
     table: Table | None = None
     later: list[Later] = field(default_factory=list)
 
-    def told(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """Return the same as JSON takes it."""
         return asdict(self)
 
@@ -201,54 +210,6 @@ def refusal(call: Callable[[Any], Any], given: Any) -> str:
     raise AssertionError(f"{call} takes {given!r}")
 
 
-def number(label: str, range: Range, parse: Callable[[Any], Any], check: Callable) -> Number:
-    """Return a field for numbers of a range, with the messages of `parse` and of `check`."""
-    ends = (None if abs(end) == float("inf") else end for end in (range.low, range.high))
-    said = refusal(parse, "?"), refusal(check, OUTSIDE)
-    return Number(label, *ends, *said, range.low_open, float("inf") in range.also)
-
-
-def typical_solutions(lines: list[tuple[str, int]]) -> Live:
-    """Return what a slider over margins of the binary perceptron computes at any margin and load.
-
-    Parameters
-    ----------
-    lines : sequence of (str, int)
-        As of `Live`.
-    """
-    device = Perceptron()
-    alpha, kappa = PLACES["{alpha}"], PLACES["{value}"]
-    try:
-        typical.solve(device, alpha, Margin(kappa))
-    except NotConverged as failure:
-        failed = str(failure)
-    last = f"{last_load(Binary(), Linear(), Margin(kappa)):.10g}"
-    for name, given in {"{last}": last, "{alpha}": f"{alpha:g}", "{value}": str(kappa)}.items():
-        failed = failed.replace(given, name)
-    return Live(
-        lines=lines,
-        along=(LOWEST, HIGHEST),
-        value=number(
-            "margin κ", Range(*RANGE), Margin, lambda given: Margin(given).within_range(1.0)
-        ),
-        place=number("load α", LOAD, *[lambda given: LOAD.check("alpha", given)] * 2),
-        at="binary_point",
-        shown=[("entropy φ", 4), ("overlap q", 2)],
-        note=("Capacity", "binary_capacity", 2),
-        last="binary_last_load",
-        failed=failed,
-        python="theory.typical.solve(Perceptron(), {alpha}, Margin({value}))",
-    )
-
-
-# ------------------------------------------------------------------------------------------------
-# The Gibbs measure of the cross-entropy
-# ------------------------------------------------------------------------------------------------
-
-SET = {"alpha": 7.25, "gamma": 0.125, "beta": 3e5}  # a point that is too cold
-NOWHERE = 1e300  # a beta without a saddle point there
-
-
 def failure(call: Callable[[], Any], names: dict[str, str]) -> str:
     """Return what the package says where it finds nothing, with names for what was given.
 
@@ -267,84 +228,74 @@ def failure(call: Callable[[], Any], names: dict[str, str]) -> str:
     raise AssertionError(f"{call} finds something")
 
 
-def gibbs_measure(lines: list[tuple[str, int]], load: float = 0.4, beta: float = 20.0) -> Live:
-    """Return what a slider over sharpnesses of the cross-entropy computes, at any beta and load.
+def number(label: str, range: Range, parse: Callable[[Any], Any], check: Callable) -> Number:
+    """Return a field for numbers of a range, with the messages of `parse` and of `check`."""
+    ends = (None if abs(end) == float("inf") else end for end in (range.low, range.high))
+    said = refusal(parse, "?"), refusal(check, OUTSIDE)
+    return Number(label, *ends, *said, range.low_open, float("inf") in range.also)
+
+
+def typical_solutions(
+    lines: Sequence[tuple[Any, ...]], device: Perceptron | TreeCommittee | None = None
+) -> Live:
+    """Return what a slider over margins computes of typical solutions at any margin and load.
 
     Parameters
     ----------
-    lines : sequence of (str, int)
-        As of `Live`: rows of `pages_gibbs.curve`, or its numbers.
-    load, beta : float
-        Where the reader begins.
+    lines : sequence of (str, int) or (str, int, device)
+        As of `Live`; with a device, kernels of `theory.typical.pages`.
+    device : Perceptron or TreeCommittee, optional
+        Of which numbers are told; by default the binary perceptron. Its activation is one of the
+        menu, and its solutions end at some load.
     """
-    device, told = Perceptron(), {"gamma": "{value}", "beta": "{place}"}
-
-    def point(inverse: float) -> Any:
-        return typical.solve(device, SET["alpha"], CrossEntropy(SET["gamma"], inverse))
-
-    def names(inverse: float) -> dict[str, str]:
-        written = {"gamma": SET["gamma"], "beta": inverse}
-        names = {f"{name}={number!r}": f"{name}={told[name]}" for name, number in written.items()}
-        return names | {f"alpha = {SET['alpha']:.6g}": "alpha = {alpha:6}"}
-
-    lost = failure(lambda: point(NOWHERE), names(NOWHERE))
-    cold = failure(lambda: point(SET["beta"]), names(SET["beta"]))
-    cold = re.sub(r"energy is [^,]+", "energy is {7:3}", cold)
-    inexact = failure(lambda: cross_entropy.zero_entropy_beta(device, load, SHARPNESS.low), {})
-    inexact = re.sub(r"residual is [^,]+", "residual is {1:3}", inexact)
-    most = f"the entropy found, {{2}}, exceeds its bound, {Binary.entropy:.10g}"
-    point_failures = {str(ended): lost for ended in (1, 2, 3)}
-    point_failures |= {"4": cold, "5": most}
-    end_failures = {"1": "no change of sign from 2 to -2", "3": inexact}
-    shown = (
-        "entropy s = {2}, energy e = {3}, error rate ε = {4}, overlap q = {5}, replicon = {6} "
-        "(the load is met to {1:1})"
-    )
-    ends = {
-        "gibbs_zero_entropy": ("The entropy vanishes at β = {2}.", "The entropy stays positive."),
-        "gibbs_instability": (
-            "Replica symmetry is stable below β = {2}.",
-            "Replica symmetry stays stable.",
-        ),
-    }
-    ranges = declared(CrossEntropy)
-
-    def typed(label: str, range: Range, take: Callable[[Any], Any]) -> Number:
-        return number(label, range, take, take)
-
+    devices = list(dict.fromkeys([one[2] for one in lines if len(one) > 2]))
+    if device is not None and device not in devices:
+        devices.append(device)
+    drawn = [(one[0], one[1], devices.index(one[2]) if len(one) > 2 else None) for one in lines]
+    shown = device or Perceptron()
+    scale = shown.activation.scale
+    alpha, kappa = PLACES["{alpha}"], PLACES["{value}"]
+    try:
+        typical.solve(shown, alpha, Margin(kappa))
+    except NotConverged as failure:
+        failed = str(failure)
+    last = f"{last_load(shown.weights, shown.activation, Margin(kappa)):.10g}"
+    for name, given in {"{last}": last, "{alpha}": f"{alpha:g}", "{value}": str(kappa)}.items():
+        failed = failed.replace(given, name)
     return Live(
-        lines=lines,
-        along=pages_gibbs.AXIS,
-        value=typed("sharpness γ", SHARPNESS, lambda given: CrossEntropy(given, 1.0)),
-        place=typed("β", ranges["beta"][0], lambda given: CrossEntropy(1.0, given)),
-        at="",
-        shown=[],
-        note=("", "", 0),
-        last="",
-        failed="",
-        python="theory.typical.solve(Perceptron(), {alpha}, CrossEntropy({value}, {place}))",
-        group="gibbs",
-        more=[
-            Moved(
-                "place",
-                typed("inverse temperature β", ranges["beta"][0], lambda b: CrossEntropy(1.0, b)),
-                beta,
-                (*pages_gibbs.AXIS, 0.01),
-                power=True,
+        lines=drawn,
+        along=(LOWEST, HIGHEST),
+        value=replace(
+            number(
+                "margin κ",
+                Range(*(scale * end for end in RANGE)),
+                Margin,
+                lambda given: Margin(given).within_range(1.0),
             ),
-            Moved(
-                "alpha",
-                typed("load α", POSITIVE, lambda given: POSITIVE.check("alpha", given)),
-                load,
-                (0.05, 1.5, 0.01),
-            ),
-        ],
-        table=Table("gibbs_curve", ["value", "alpha"], pages_gibbs.ROWS, 151, mark=1),
-        later=[
-            Later("gibbs_point", ["place", "value", "alpha"], shown, point_failures),
-            *(
-                Later(kernel, ["value", "alpha"], text, end_failures | {"inf": endless})
-                for kernel, (text, endless) in ends.items()
-            ),
-        ],
+            unit=scale,
+        ),
+        place=number("load α", LOAD, *[lambda given: LOAD.check("alpha", given)] * 2),
+        at="typical_solve" if device else "binary_point",
+        shown=[("entropy φ", 5), ("overlap q", 2)]
+        if device
+        else [("entropy φ", 4), ("overlap q", 2)],
+        note=("Capacity", "typical_capacity" if device else "binary_capacity", 2),
+        last="typical_last_load" if device else "binary_last_load",
+        failed=failed,
+        python=f"theory.typical.solve({written(shown)}, {{alpha}}, Margin({{value}}))",
+        devices=[taken(one) for one in devices],
+        told=devices.index(device) if device else None,
     )
+
+
+def written(device: Perceptron | TreeCommittee) -> str:
+    """Return a device as a reader would write it."""
+    if device == Perceptron():
+        return "Perceptron()"
+    return re.sub(r"\b(?:units|activation|weights)=", "", repr(device))
+
+
+def taken(device: Perceptron | TreeCommittee) -> tuple[float, list[float | None]]:
+    """Return what kernels take of a device, as JSON takes it."""
+    weights, about = pages.described(device)
+    return weights, [one if math.isfinite(one) else None for one in about.tolist()]

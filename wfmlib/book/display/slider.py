@@ -278,7 +278,7 @@ class Slider:
         panel = self._drawing[0]
         moving = [mark for mark in self.marks if _moves(mark)]
         low, high = float(self.values.min()), float(self.values.max())
-        told = self.computed.told() | {
+        told = self.computed.data() | {
             "panel": {
                 name: getattr(panel, name)
                 for name in ("left", "right", "top", "bottom", "xlim", "ylim")
