@@ -344,7 +344,7 @@
       const rows = [
         ["capacity", general(capacity)],
         ["RS stable up to load", unstable === Infinity ? "q = 1" : general(unstable)],
-        ["largest margin at this load", largest === null ? none : general(largest)],
+        ["largest margin at this load", largest === null ? "none" : general(largest)],
       ];
       if (point) {
         rows.push(["entropy φ at this load", general(point.entropy)],
@@ -358,6 +358,7 @@
       found.textContent = typeset(failed || (sampledUnit
         ? "The activation is sampled to 1e-11: about ten digits are right."
         : `The equations are solved to 1e-12, the entropy to ${off}.`));
+      if (none && none !== failed) found.textContent += ` ${none}.`;
       if (point && point.entropy < 0 && state.weights === weights.Binary) {
         found.textContent += " A negative entropy describes no solutions: this load is above capacity.";
       }

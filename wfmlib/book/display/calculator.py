@@ -36,12 +36,12 @@ MORE = """
 .wfm-instance .wfm-pad circle { fill: currentColor; stroke: none; }
 .wfm-instance .wfm-pad circle:focus { outline: none; stroke: currentColor; stroke-width: 4px;
   stroke-opacity: .4; }
-.wfm-instance .wfm-numbers { display: grid; gap: .1rem 1.5rem; margin: .6rem 0 .2rem;
+.wfm-instance .wfm-numbers { display: grid; gap: .1rem 1.5rem; margin: .6rem 0 .2rem !important;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); }
 .wfm-instance .wfm-numbers div { display: flex; justify-content: space-between; gap: .8rem; }
 .wfm-instance .wfm-numbers dt { font-weight: 400; margin: 0; }
-.wfm-instance .wfm-numbers dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums;
-  text-align: right; overflow-wrap: anywhere; }
+.wfm-instance .wfm-numbers dd { margin: 0 !important; font-weight: 600; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
 @media print { .wfm-instance .wfm-pad, .wfm-instance .wfm-numbers, .wfm-instance .wfm-found,
   .wfm-instance .wfm-control { display: none; } }
 """
