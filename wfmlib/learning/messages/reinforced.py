@@ -102,7 +102,7 @@ def reinforced_message_passing(
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     N = xi.shape[1]
     F = (xi * sigma[:, None]).astype(np.float32) / np.float32(math.sqrt(N))
-    m = lean * _validate.generator(rng).uniform(-1.0, 1.0, N)
+    m: Any = lean * _validate.generator(rng).uniform(-1.0, 1.0, N)
     pull: Any = np.zeros(len(F))
     field: Any = np.zeros(N)
     for sweep in range(max_sweeps):
