@@ -37,8 +37,9 @@ from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 SCANNED = np.linspace(-2.0, 12.0, 43)  # logits of overlaps that are tried
 WALKED = np.arange(7.5, -1.0, -0.3)  # the same where each point starts from the one before
-SIZES = np.exp(np.linspace(math.log(1.2), math.log(100.0), 12))
+SIZES = np.exp(np.linspace(math.log(1.2), math.log(500.0), 14))
 FEW = (2.0, 3.0, 4.0, 6.0)
+FAR = 4.0  # of logarithms of conjugates: how far from a guess a root is looked for
 TOLERANCE = 1e-9  # of entropies and of logarithms of loads
 FLAT = 1e-7  # of slopes: loads err by its square
 
@@ -171,7 +172,7 @@ def first_gap(
 def _annealed_gap(m, axes):
     """Return load, overlap, size, q0 and report."""
     if m is None:
-        loads = [_annealed_gap(size, axes)[0] for size in SIZES.tolist()]
+        loads = [_load_or_none(size, axes) for size in SIZES.tolist()]
         best = int(np.argmin(loads))
         if not 0 < best < len(loads) - 1:
             message = f"the load falls up to the ends of the sizes, {SIZES[0]:g} to {SIZES[-1]:g}"
@@ -204,6 +205,14 @@ def _annealed_gap(m, axes):
     return float(annealed(overlap, m, axes).load), overlap, m, 0.0, report
 
 
+def _load_or_none(size, axes):
+    """Return the threshold of a size, infinite where its dip is too close to overlap 1."""
+    try:
+        return _annealed_gap(size, axes)[0]
+    except NotConverged:
+        return math.inf
+
+
 def _check_orthogonal(alpha, overlap, m, axes):
     """Raise NotConverged where groups of a constraint without a sign are not orthogonal."""
     state, *_ = saddle(overlap, alpha, m, axes)
@@ -225,6 +234,8 @@ def _solved(equations, start):
     """Return the root of a few equations near a start, and what is left of them."""
 
     def safe(unknowns):
+        if np.max(np.abs(unknowns - start)) > FAR:
+            return np.full(len(unknowns), 1e3)
         try:
             values = np.array(equations(unknowns), dtype=float)
         except (ArithmeticError, ValueError, NotConverged):
@@ -243,7 +254,7 @@ def _walk(m, axes):
     def free_entropy(alpha):
         return saddle(first, alpha, m, axes)[0].entropy(alpha)
 
-    alpha = scipy.optimize.brentq(free_entropy, 0.05 * top, top, xtol=1e-10)
+    alpha = scipy.optimize.brentq(free_entropy, _below(free_entropy, top), top, xtol=1e-10)
     broken = saddle(first, alpha, m, axes)[0].broken
     unknowns = np.log([broken.q0_hat, broken.split])
     rows = [(alpha, unknowns)]
@@ -386,7 +397,16 @@ def _last_quenched(overlap, m, axes):
     if left > 0.0:
         message = f"groups dissolve at load {top:.6g}, before their entropy vanishes"
         raise NotConverged(Report(False, left, 1, message))
-    return float(scipy.optimize.brentq(free_entropy, 0.05 * top, top, xtol=1e-10))
+    low = _below(free_entropy, top)
+    return float(scipy.optimize.brentq(free_entropy, low, top, xtol=1e-10))
+
+
+def _below(free_entropy, top):
+    """Return a load at which there are groups: at load 0 their entropy is positive."""
+    low = 0.05 * top
+    while free_entropy(low) < 0.0:
+        low *= 0.25
+    return low
 
 
 def overlap_gap(
