@@ -102,12 +102,15 @@ def reinforced_message_passing(
     max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     N = xi.shape[1]
     F = (xi * sigma[:, None]).astype(np.float32) / np.float32(math.sqrt(N))
-    m: Any = lean * _validate.generator(rng).uniform(-1.0, 1.0, N)
+    m = lean * _validate.generator(rng).uniform(-1.0, 1.0, N)
     pull: Any = np.zeros(len(F))
     field: Any = np.zeros(N)
     for sweep in range(max_sweeps):
-        variance = max(1.0 - float(m @ m) / N, LEAST_VARIANCE)
-        at: Any = constraint.at(F @ m.astype(np.float32) - variance * pull, variance)
+        variance = max(1.0 - float(m @ m) / N, LEAST_VARIANCE)  # type: ignore[operator]
+        at: Any = constraint.at(
+            F @ m.astype(np.float32) - variance * pull,  # type: ignore[attr-defined, union-attr]
+            variance,
+        )
         pull, give = at.slope, -at.curvature
         kept = 1.0 - (1.0 - rate) ** sweep
         field = F.T @ pull.astype(np.float32) + (np.sum(give) / N) * m + kept * field
