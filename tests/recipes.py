@@ -14,7 +14,9 @@ import numpy as np
 from wfmlib import datasets, landscape, learning, networks
 from wfmlib.book.experiments import (
     annealing_losses,
+    band_reach,
     binary_networks,
+    cluster_reach,
     image_task,
     image_training_sets,
     replicated_annealing,
@@ -23,7 +25,7 @@ from wfmlib.book.experiments import (
 from wfmlib.models.devices import Device
 from wfmlib.networks._machines import Machine
 
-NOT_TOLD = ("rng", "progress", "sigma", "messages")  # of a recipe
+NOT_TOLD = ("rng", "seed", "progress", "sigma", "messages")  # of a recipe
 STEPS = 30  # of a protocol, in the history of what focusing found
 
 
@@ -70,6 +72,9 @@ def recorded(monkeypatch, task, seeds=None):
     record(annealing_losses, "replicated_annealing", _annealed)
     record(replicated_annealing, "replicated_annealing", _annealed)
     record(replicated_annealing, "noisy_errors", _noisy)
+    record(band_reach, "reinforced_message_passing", _reinforced)
+    record(cluster_reach, "reinforced_message_passing", _reinforced)
+    record(cluster_reach, "learned", lambda told: (_reinforced(told).weights, 1))
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
     record(single_flips, "flipped", lambda told: np.zeros((2, single_flips.LAYERS)))
@@ -157,6 +162,10 @@ def _annealed(told):
     found.replica_errors = np.zeros(told["replicas"], int)
     found.overlap, found.history = 1.0, {"coupling": np.zeros(1)}
     return found
+
+
+def _reinforced(told):
+    return SimpleNamespace(weights=np.ones(told["xi"].shape[1], np.int8), errors=0, sweeps=1)
 
 
 def _believed(told):

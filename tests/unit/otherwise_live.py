@@ -233,4 +233,12 @@ ROWS = {
     },
     # chapter 8
     "fast_gamma_doubles": {"learning.cross_entropy_sgd": point(errors=0)},
+    # chapter 10
+    "band_capacity": {"typical.capacity": always(1.8)},
+    "band_gap_whole": {"clusters.threshold": always(1.66)},
+    "band_gap_real": {"clusters.threshold": always(1.658)},
+    "band_gap_nested": {"clusters.nested_threshold": always(1.63)},
+    "band_gap_nested_real": {"clusters.nested_threshold": always(1.63)},
+    "band_breakup": {"clusters.breakup": always(1.58)},
+    "binary_breakup_between": {"clusters.breakup": always(0.76)},
 }

@@ -31,12 +31,21 @@ GRIDS = {
         "alpha": [0.3, 0.4, 0.5, 0.6, 0.7],
         "loss": ["errors", "cross-entropy", "replicated"],
     },
+    "band-reach": {
+        "N": [501, 1001, 2001],
+        "alpha": [1.2, 1.3, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65],
+    },
     "binary-networks": {
         "dataset": ["mnist", "fashion", "cifar10"],
         "size": [250, 500, 1000, 2000, 4000, 8000],
     },
     "bp-entropy": {
         "alpha": [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.5, 1.6, 1.65, 1.7, 1.75, 1.8, 1.9, 2.0]
+    },
+    "cluster-reach": {
+        "N": [1001],
+        "algorithm": ["focusing BP", "reinforced AMP", "clipped rule"],
+        "alpha": [0.6, 0.65, 0.7, 0.72, 0.74, 0.76, 0.78],
     },
     "committee-reach": {
         "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
@@ -106,6 +115,7 @@ COORDINATES = {
 }
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
+    "cluster-reach": 20,
     "fbp-reach": 2,
     "fbp-solve": 30,
     "image-focusing": 3,
@@ -116,6 +126,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {
+    "band-reach",
     "bp-entropy",
     "fbp-local-entropy",
     "fbp-perceptron",
@@ -127,9 +138,11 @@ PAIRED = set(GRIDS) - {
 }
 # whole numbers, so that only means are rounded
 COUNTED = {"annealing-losses", "replicated-annealing", "replicated-annealing-connected"}
-# training follows signs of sums, which another rounding turns
+# training, or reinforcement, follows signs of sums, which another rounding turns
 TRAINED = {
+    "band-reach",
     "binary-networks",
+    "cluster-reach",
     "committee-reach",
     "elal-replicas",
     "image-minima",

@@ -88,13 +88,17 @@ REPLICATED = {
 FIGURE_3 = REPLICATED | {"sweeps": 40_000, "steps": 2000, "gain": 0.5}
 CONNECTED = REPLICATED | {"sweeps": 3000, "steps": 150, "gain": 2.0}
 
+REINFORCED = {"rate": 0.003, "lean": 0.1, "max_sweeps": 600}
+
 SOLVERS = (
     "belief_propagation",
     "binary_sgd",
     "cross_entropy_sgd",
     "entropic_least_action",
     "focusing_bp",
+    "learned",
     "least_action",
+    "reinforced_message_passing",
     "replicated_annealing",
     "simulated_annealing",
 )
@@ -133,6 +137,15 @@ ROWS = [
      {"xi": (1000, 15), "units": [101, 101], "classes": 10, "eta": 3.0, "gamma": 3.0}),
     ("single-flips", {"dataset": "cifar10", "size": 2000},
      {"xi": (2000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
+    ("band-reach", {"N": 2001, "alpha": 1.5},
+     {"xi": (3002, 2001), "constraint": {"kappa": 1.0}} | REINFORCED),
+    ("cluster-reach", {"N": 1001, "algorithm": "focusing BP", "alpha": 0.74},
+     BINARY | FIRST | EXPANDED
+     | {"xi": (741, 1001), "protocol": "solve", "replicas": 10, "max_sweeps": 5}),
+    ("cluster-reach", {"N": 1001, "algorithm": "reinforced AMP", "alpha": 0.74},
+     {"xi": (741, 1001), "constraint": {"kappa": 0.0}} | REINFORCED),
+    ("cluster-reach", {"N": 1001, "algorithm": "clipped rule", "alpha": 0.74},
+     {"xi": (741, 1001), "epochs": 2000}),
     ("bp-entropy", {"alpha": 1.65},
      {"xi": (1648, 999), "device": TreeCommittee(3), "reference": None, "coupling": 0.0,
       "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,

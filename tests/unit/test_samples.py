@@ -81,6 +81,8 @@ def test_sample_runs_and_is_followed(name):
 
 
 SOLVED = {
+    "band-reach": ("solved", 0.5),
+    "cluster-reach": ("solved", 0.5),
     "bp-entropy": ("converged", 0.5),
     "committee-reach": ("solved", 0.5),
     "fbp-committee": ("solved", 0.75),

@@ -2,8 +2,9 @@
 
 A question takes a device, a load and a constraint: `typical` (how many solutions, how far apart,
 up to which load and margin), `stabilities` (of their patterns), `franz_parisi` (what surrounds
-them), `large_deviation` (where they lie densest), `cross_entropy` (low temperatures),
-`teacher_student` and `margin_students` (the same where a rule is behind the labels).
+them), `large_deviation` (where they lie densest), `clusters` (at which overlaps there are none),
+`cross_entropy` (low temperatures), `teacher_student` and `margin_students` (the same where a rule
+is behind the labels).
 
 A module loads when it is first named.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import importlib
 
 __all__ = [
+    "clusters",
     "cross_entropy",
     "franz_parisi",
     "franz_parisi_1rsb",

@@ -9,8 +9,10 @@ from typing import Any
 #: Name of each experiment, and the module that defines it: one line each.
 MODULES = {
     "annealing-losses": "wfmlib.book.experiments.annealing_losses",
+    "band-reach": "wfmlib.book.experiments.band_reach",
     "binary-networks": "wfmlib.book.experiments.binary_networks",
     "bp-entropy": "wfmlib.book.experiments.bp_entropy",
+    "cluster-reach": "wfmlib.book.experiments.cluster_reach",
     "committee-reach": "wfmlib.book.experiments.committee_reach",
     "elal-replicas": "wfmlib.book.experiments.elal_replicas",
     "fbp-committee": "wfmlib.book.experiments.fbp_committee",
