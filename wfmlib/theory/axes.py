@@ -120,9 +120,11 @@ def checked(
     term = energetic(device)
     if not term.one_field:
         _check_finite(device, term, constraint, finite, odd)
-    if term.flat and not (flat and type(device.weights) is Spherical and type(constraint) is Margin):
+    if term.flat and not (
+        flat and type(device.weights) is Spherical and type(constraint) is Margin
+    ):
         raise ValueError(
-            "device must have an activation with a linear part (E x g(x) must not vanish, x normal)"
+            "device must have an activation with a linear part (E x g(x) must not vanish)"
             f"{' unless weights are Spherical() and the constraint is a Margin' if flat else ''}"
             f" here, got {device!r} with {constraint!r}"
         )

@@ -1,8 +1,8 @@
 """The smallest load of a continuous hierarchy.
 
-From an overlap q1 on, y grows smoothly up to q = 1, where it diverges as a power of ``1 - q``. With
-``s = ln[(1 - q1) / (1 - q)]`` the logarithm of dy/ds is a linear function of s and a polynomial in
-``exp(-s / 2)``, so that y never decreases. Below q1 lies either nothing but the smallest overlap,
+From an overlap q1 on, y grows smoothly up to q = 1, where it diverges as a power of ``1 - q``.
+With ``s = ln[(1 - q1) / (1 - q)]`` the logarithm of dy/ds is a linear function of s and a
+polynomial in ``exp(-s / 2)``, so that y never decreases. Below q1 lies either nothing but the smallest overlap,
 ``q0 = q1``, or a gap, with y constant from q0 to q1, and a jump at each end. In a ladder y is a
 constant on equal intervals of s, up to an s beyond which only the mean of y matters. Of both
 families the one with the smaller load is right, every load being an upper bound.
@@ -26,12 +26,14 @@ class Resolution(NamedTuple):
     intervals: int
     span: float  # of s
     terms: int  # of the polynomial
+    precision: float  # of d ln alpha / dx, that a search goes for
 
 
-COARSE, FINE = Resolution(18, 8.0, 3), Resolution(32, 12.0, 5)
+COARSE, FINE = Resolution(18, 8.0, 3, 1e-6), Resolution(32, 12.0, 5, 1e-7)
 TOLERANCE = 1e-5  # of d ln alpha / dx; alpha errs by the square of that
 RESTARTS = 4
 FLAT = 0.02  # of the largest growth of ln y: with less of it a gap is tried
+MOST_FLAT = 12  # intervals among which y may stay constant
 
 
 class Continuous(NamedTuple):
@@ -49,10 +51,11 @@ def optimum(activation, kappa):
     coarse = _minimise(activation, kappa, COARSE, False, _start(COARSE))
     fine = _minimise(activation, kappa, FINE, False, _refined(coarse.x))
     growth = np.diff(np.log(fine.heights))
-    if growth[0] < FLAT * np.max(growth[:8]):  # y stops growing above q0
-        x = fine.x
-        start = np.concatenate([x[:1], [logit(0.2)], x[1:2], x[1:]])
-        gapped = _minimise(activation, kappa, FINE, True, start)
+    if growth[0] < FLAT * np.max(growth[:MOST_FLAT]):  # y stops growing above q0
+        first = int(np.argmax(growth > 0.5 * np.max(growth[:MOST_FLAT])))
+        starts = [_gapped(fine, one) for one in (first, first + 1)]
+        found = [_minimise(activation, kappa, FINE, True, x) for x in starts]
+        gapped = min(found, key=lambda one: one.log_alpha)
         if gapped.log_alpha < fine.log_alpha:
             return gapped, coarse, True
     return fine, coarse, False
@@ -81,12 +84,25 @@ def _refined(x):
     return np.concatenate([x[:1], levels, x[3:-1], new_terms, [x[-1] + unit + growth * more]])
 
 
+def _gapped(plain, first):
+    """Return the start with a gap up to where y grows in a hierarchy without: chi = 1 again."""
+    further = np.log(plain.gaps[0] / plain.gaps[first])
+    y, growth = np.log(plain.heights[0]) + 0.3 * further, 0.7
+    x = np.zeros(FINE.terms + 7)
+    x[:4] = plain.x[0], logit(plain.gaps[first] / plain.gaps[0]), y, y + np.log(0.25)
+    x[4:6] = y + np.log(0.25 * _spacing(FINE)), growth
+    x[-1] = plain.x[-1] + further
+    return x
+
+
 def _basis(resolution):
     """Return ln of the increases of y by the unknowns; that to the last interval is free."""
     n, terms = resolution.intervals, resolution.terms
     s = _spacing(resolution) * np.arange(1, n)
     u = 2.0 * np.exp(-0.5 * s) - 1.0
-    powers = np.polynomial.chebyshev.chebvander(u, terms)[:, 1:] - (-1.0) ** np.arange(1, terms + 1)
+    powers = np.polynomial.chebyshev.chebvander(u, terms)[:, 1:] - (-1.0) ** np.arange(
+        1, terms + 1
+    )
     basis = np.column_stack([np.ones(n - 1), s, powers, np.zeros(n - 1)])
     basis[-1] = 0.0
     basis[-1, -1] = 1.0
@@ -122,7 +138,7 @@ def _minimise(activation, kappa, resolution, gap, start):
             start if found is None else found.x,
             jac=True,
             method="BFGS",
-            options={"gtol": 1e-7, "maxiter": 300},
+            options={"gtol": resolution.precision, "maxiter": 300},
         )
         evaluations += found.nfev
         residual = float(np.max(np.abs(found.jac)))

@@ -1,7 +1,7 @@
 """The distribution of local fields in a hierarchy, and how marginal it is.
 
-Parisi's equation is solved once more, by finite differences on one grid of fields: backward for the
-force ``u = F'``, forward for the density P(q, h) of the field that a group shares,
+Parisi's equation is solved once more, by finite differences on one grid of fields: backward for
+the force ``u = F'``, forward for the density P(q, h) of the field that a group shares,
 
     du/dc = -u''/2 - y u u',      dP/dc = P''/2 - y (u P)'  [eq-parisi-density].
 
@@ -143,7 +143,9 @@ def _operators(h):
     """Return first and second derivatives as three diagonals; none at the ends."""
     left, right = np.diff(h)[:-1], np.diff(h)[1:]
     total = left + right
-    first = np.stack([-right / (left * total), (right - left) / (left * right), left / (right * total)])
+    first = np.stack(
+        [-right / (left * total), (right - left) / (left * right), left / (right * total)]
+    )
     second = np.stack([2.0 / (left * total), -2.0 / (left * right), 2.0 / (right * total)])
     return first, second
 

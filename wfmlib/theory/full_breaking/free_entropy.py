@@ -40,15 +40,14 @@ def bound(activation, kappa, gaps, heights, by_x):
     tuple of float and ndarray
         The derivatives have shape ``(m,)``.
     """
-    overlaps = [activation.effective(1.0 - gap, gap) for gap in gaps]
-    complements = np.array([one.complement for one in overlaps])
-    slopes = np.array([one.slope for one in overlaps])
+    overlaps = activation.effective(1.0 - gaps, gaps)
+    complements, slopes = overlaps.complement, np.broadcast_to(overlaps.slope, gaps.shape)
     widths = np.append(complements[:-1] - complements[1:], complements[-1])
     moved = slopes[:, None] * by_x[0]  # of 1 - c
     by_width = np.concatenate([-moved[:1], moved[:-1] - moved[1:], moved[-1:]])
     value, gradient = climb(
         kappa,
-        np.append(overlaps[0].c, widths),
+        np.append(max(overlaps.c[0], 0.0), widths),
         heights,
         float(activation.slope_at_one),
         (by_width, by_x[1]),

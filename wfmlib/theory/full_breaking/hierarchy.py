@@ -17,11 +17,13 @@ from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import checked
 from wfmlib.theory.full_breaking import continuous
 from wfmlib.theory.full_breaking import steps as few
+from wfmlib.theory.full_breaking.tabulated import quick
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.replica_symmetric import last_load
 
 STEPS = Range(1, few.MOST, whole=True)
+LEAST_ERROR, STEP_ERROR = 5e-7, 1e-10  # relative, of a continuous hierarchy, of a few steps
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -37,8 +39,8 @@ class Hierarchy(Shown):
     alpha : float
         The capacity.
     error : float
-        Estimate of its absolute error: of a continuous hierarchy a quarter of the difference
-        from a coarser description.
+        Estimate of its absolute error: of a continuous hierarchy half of the difference from a
+        coarser description, or 5e-7 of the capacity, whichever is larger.
     overlaps : ndarray
         Where y rises: shape ``(n,)``; empty where replica symmetry holds. Of a continuous
         hierarchy, the ladder that stands for it.
@@ -96,7 +98,7 @@ def solve(
     constraint : Margin
         A margin from -2 to 1e4 times the activation's scale.
     steps : int, optional
-        From 1 to 6; by default the hierarchy is continuous, which takes about ten seconds.
+        From 1 to 6; by default the hierarchy is continuous, which takes a few seconds.
 
     Returns
     -------
@@ -134,22 +136,22 @@ def solve(
             f"got {device!r}"
         )
     if steps is not None:
-        steps = STEPS.check("steps", steps)
+        steps = int(STEPS.check("steps", steps))
     symmetric = last_load(weights, activation, constraint)
     if limit(activation, constraint).ratio == 0.0:
         none = np.zeros(0)
         report = accepted(0.0, 0.0, 1, "replica symmetric")
         return Hierarchy(device, constraint, steps, symmetric, 0.0, none, none, 1.0, None, report)
-    kappa = constraint.rescaled(activation.scale).kappa
+    kappa, activation = constraint.rescaled(activation.scale).kappa, quick(activation)
     if steps is not None:
         gaps, heights, log_alpha, report = few.optimum(activation, kappa, steps)
         alpha, gap = math.exp(log_alpha), None
-        error = 1e-10 * alpha
+        error = STEP_ERROR * alpha
     else:
         fine, coarse, gapped = continuous.optimum(activation, kappa)
         gaps, heights, report = fine.gaps, fine.heights, fine.report
         alpha = math.exp(fine.log_alpha)
-        error = 0.25 * abs(math.exp(coarse.log_alpha) - alpha)
+        error = max(0.5 * abs(math.exp(coarse.log_alpha) - alpha), LEAST_ERROR * alpha)
         gap = (float(1.0 - gaps[0]), float(1.0 - gaps[1])) if gapped else None
     unit = 1.0 + float(np.sum(np.append(gaps[:-1] - gaps[1:], gaps[-1]) * heights))
     return Hierarchy(

@@ -7,8 +7,8 @@ Between two overlaps the breaking function is a constant y, and Parisi's equatio
 is solved by an average, ``F(c, h) = ln E exp[y F(c + d, h + sqrt(d) z)] / y``  [eq-parisi-step].
 At c = 1 a pattern costs the square of its shortfall, ``F = -(kappa - h)_+^2 / (2 L)``, and the
 first average has a closed form. Far below kappa all F are parabolas, ``-(kappa - h)^2 / (2 L) +
-const``, in which only L grows, by y d; far above they vanish. So only the fields about kappa need a
-grid, as wide as ``sqrt(1 - c)`` asks for. Integrands are analytic and fall like Gaussians:
+const``, in which only L grows, by y d; far above they vanish. So only the fields about kappa need
+a grid, as wide as ``sqrt(1 - c)`` asks for. Integrands are analytic and fall like Gaussians:
 equidistant nodes sum them to rounding.
 
 Derivatives by the unknowns of a hierarchy are carried along: rows of an array, below F itself.

@@ -17,8 +17,8 @@ from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
-from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoads, checked, each, each_constraint
 from wfmlib.theory import full_breaking
+from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoads, checked, each, each_constraint
 from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.typical import one_step
 
@@ -44,7 +44,7 @@ def capacity(
     ansatz : {"RS", "1RSB", "2RSB", "full"} or int
         How replicas are assumed to be organised: replica symmetry, or one step of its breaking
         (see `solve_1rsb`), or as many as an integer from 1 to 6 says, or "full", a continuous
-        hierarchy, which takes about ten seconds (see `full_breaking.solve`). Of finitely many
+        hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many
         units only three are solved beyond "RS", with "2RSB" in half a minute; more than one step
         only with spherical weights.
 
@@ -99,7 +99,9 @@ def capacity(
     def one(constraint):
         axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True, flat=True)
         if not term.one_field:
-            return term.typical(device).capacity(_validate.choice("ansatz", ansatz, SYMMETRIES[:3]))
+            return term.typical(device).capacity(
+                _validate.choice("ansatz", ansatz, SYMMETRIES[:3])
+            )
         if ansatz in SYMMETRIES[:2]:
             unbroken = _capacity(axes)
             return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
