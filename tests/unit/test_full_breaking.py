@@ -268,7 +268,8 @@ def test_exponents_at_jamming():
 
 
 def test_the_breaking_function_grows_as_jamming_says(full):
-    part = slice(12, 26)
+    """Over the decades of 1 - q that a ladder has beyond its start and before its end."""
+    part = slice(18, 28)
     slope = np.polyfit(-np.log(1.0 - full.overlaps[part]), np.log(full.heights[part]), 1)[0]
     assert slope == pytest.approx(1.0 / full_breaking.exponents().overlaps, rel=0.05)
 
@@ -283,7 +284,7 @@ def test_the_breaking_function_grows_as_jamming_says(full):
     [
         (lambda: full_breaking.solve(Perceptron()), ValueError, "weights Spherical"),
         (lambda: full_breaking.solve(RELU, Band(1.0)), TypeError, "constraint must be"),
-        (lambda: full_breaking.solve(RELU, Margin(-3.0)), ValueError, "kappa"),
+        (lambda: full_breaking.solve(RELU, Margin(-3.0)), ValueError, "margin / activation"),
         (lambda: full_breaking.solve(RELU, steps=0), ValueError, "steps must be"),
         (lambda: full_breaking.solve(RELU, steps=2.5), TypeError, "steps must be"),
         (lambda: full_breaking.solve(RELU, steps=7), ValueError, "steps must be"),
