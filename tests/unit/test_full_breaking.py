@@ -155,7 +155,7 @@ def test_steps_lower_the_capacity(device, kappa):
     assert typical.capacity(device, constraint=Margin(kappa), ansatz="2RSB") == loads[1]
 
 
-def test_every_hierarchy_is_an_upper_bound():
+def test_no_hierarchy_drawn_at_random_is_lower():
     best = full_breaking.solve(RELU, steps=3).alpha
     rng = np.random.default_rng(3)
     for _ in range(20):

@@ -40,6 +40,7 @@ __all__ = [
     "CALIBRATED",
     "DIFFERS",
     "HOLDS",
+    "LATER_PAPERS",
     "NOT_CHECKED",
     "PAPERS",
     "UNDECIDED",
@@ -89,6 +90,13 @@ PAPERS = {
     "P3": "Baldassi, Lauditi, Malatesta, Perugini, Zecchina, Phys. Rev. Lett. 127, 278301 (2021)",
 }
 
+#: Papers that came since then, whose claims the chapters after the ninth check.
+LATER_PAPERS = {
+    "A25": "Annesi, Malatesta, Zamponi, SciPost Phys. 18, 118 (2025)",
+    "PZ26": "Parisi, Zamponi, arXiv:2606.03300 (2026)",
+    "ZP21": "Zavatone-Veth, Pehlevan, Phys. Rev. E 103, L020301 (2021)",
+}
+
 
 # ------------------------------------------------------------------------------------------------
 # Claims
@@ -97,7 +105,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a claim stands: `paper` is a key of `PAPERS`, `at` the place in it."""
+    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER_PAPERS`, `at` the place."""
 
     paper: str
     at: str
@@ -115,7 +123,7 @@ class Claim:
     id : str
         Short and stable; the anchor of the claim on the scorecard.
     chapter : int
-        The chapter that checks it, 1 to 9.
+        The chapter that checks it, 1 to 12.
     source : Source
         Paper, and place in it.
     statement : str

@@ -2,10 +2,11 @@
 
 From an overlap q1 on, y grows smoothly up to q = 1, where it diverges as a power of ``1 - q``.
 With ``s = ln[(1 - q1) / (1 - q)]`` the logarithm of dy/ds is a linear function of s and a
-polynomial in ``exp(-s / 2)``, so that y never decreases. Below q1 lies either nothing but the smallest overlap,
-``q0 = q1``, or a gap, with y constant from q0 to q1, and a jump at each end. In a ladder y is a
-constant on equal intervals of s, up to an s beyond which only the mean of y matters. Of both
-families the one with the smaller load is right, every load being an upper bound.
+polynomial in ``exp(-s / 2)``, so that y never decreases. Below q1 lies either
+nothing but the smallest overlap, ``q0 = q1``, or a gap, with y constant from q0 to q1, and a jump
+at each end. In a ladder y is a constant on equal intervals of s, up to an s beyond which only the
+mean of y matters. Of both families the one with the smaller load is right, every load being an
+upper bound.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Resolution(NamedTuple):
 COARSE, FINE = Resolution(18, 8.0, 3, 1e-6), Resolution(32, 12.0, 5, 1e-7)
 TOLERANCE = 1e-5  # of d ln alpha / dx; alpha errs by the square of that
 RESTARTS = 4
+WIDER = 1.3  # the power of q0 of one step at which the search starts
 FLAT = 0.02  # of the largest growth of ln y: with less of it a gap is tried
 MOST_FLAT = 12  # intervals among which y may stay constant
 
@@ -46,9 +48,12 @@ class Continuous(NamedTuple):
     report: Report
 
 
-def optimum(activation, kappa):
-    """Return the hierarchy, the same with less resolution, and whether there is an overlap gap."""
-    coarse = _minimise(activation, kappa, COARSE, False, _start(COARSE))
+def optimum(activation, kappa, q0):
+    """Return the hierarchy, the same with less resolution, and whether there is an overlap gap.
+
+    The search starts from the smallest overlap of one step, q0.
+    """
+    coarse = _minimise(activation, kappa, COARSE, False, _start(COARSE, q0))
     fine = _minimise(activation, kappa, FINE, False, _refined(coarse.x))
     growth = np.diff(np.log(fine.heights))
     if growth[0] < FLAT * np.max(growth[:MOST_FLAT]):  # y stops growing above q0
@@ -65,11 +70,16 @@ def _spacing(resolution):
     return resolution.span / (resolution.intervals - 1)
 
 
-def _start(resolution):
+def _start(resolution, q0):
     """Return a rough guess: the growth of the scaling law."""
     x = np.zeros(resolution.terms + 5)
     first = np.log(0.3) + 0.3 * resolution.span
-    x[0], x[1], x[2], x[3] = logit(0.4), first, first + np.log(0.72 * _spacing(resolution)), 0.72
+    x[0], x[1], x[2], x[3] = (
+        logit(1.0 - q0**WIDER),
+        first,
+        first + np.log(0.72 * _spacing(resolution)),
+        0.72,
+    )
     x[-1] = first + x[3] * resolution.span + 1.0
     return x
 

@@ -6,8 +6,8 @@ leading order,
 
     int_0^1 dq / (2 Lambda) + alpha F(0, 0),   F = -(kappa - h)_+^2 / (2 c'(1) chi) at c = 1,
 
-and convex in y and chi. The capacity is the smallest alpha at which its minimum vanishes, so every
-y gives an upper bound  [eq-full-capacity].
+and is smallest at the right hierarchy. The capacity is the smallest alpha at which that minimum
+vanishes, so every y gives an upper bound  [eq-full-capacity].
 """
 
 from __future__ import annotations

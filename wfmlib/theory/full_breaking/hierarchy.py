@@ -105,7 +105,7 @@ def solve(
     Hierarchy
         The load at which the free entropy vanishes, smallest over all hierarchies of that kind
         [eq-full-capacity]. A kind that includes another one has a smaller load. Replica symmetry
-        where one step does not lower the load: then no hierarchy does.
+        where one step does not lower the load: then no hierarchy close to it does.
 
     Raises
     ------
@@ -138,7 +138,8 @@ def solve(
     if steps is not None:
         steps = int(STEPS.check("steps", steps))
     symmetric = last_load(weights, activation, constraint)
-    if limit(activation, constraint).ratio == 0.0:
+    one_step = limit(activation, constraint)
+    if one_step.ratio == 0.0:
         none = np.zeros(0)
         report = accepted(0.0, 0.0, 1, "replica symmetric")
         return Hierarchy(device, constraint, steps, symmetric, 0.0, none, none, 1.0, None, report)
@@ -148,7 +149,7 @@ def solve(
         alpha, gap = math.exp(log_alpha), None
         error = STEP_ERROR * alpha
     else:
-        fine, coarse, gapped = continuous.optimum(activation, kappa)
+        fine, coarse, gapped = continuous.optimum(activation, kappa, one_step.q0)
         gaps, heights, report = fine.gaps, fine.heights, fine.report
         alpha = math.exp(fine.log_alpha)
         error = max(0.5 * abs(math.exp(coarse.log_alpha) - alpha), LEAST_ERROR * alpha)

@@ -22,9 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from wfmlib.numerics import gaussian
+from wfmlib.numerics.solvers import NotConverged, Report
 
 REACH = 8.2  # widths beyond which a Gaussian is left out: 2e-15 of its centre
 NODES = 3.5  # a width, of the narrowest function on the grid
+MOST_NODES = 20_000_000  # of two grids, one by the other
 KERNEL = 1.3  # nodes a width of an average: its error is exp(-2 pi^2 1.3^2), 3e-15
 
 
@@ -130,6 +132,9 @@ def _continued(kappa, h, above, width):
     beyond = (REACH + 1.0) * math.sqrt(width)
     left = math.ceil((max(above.h[0] - h[0], 0.0) + beyond) / spacing)
     right = math.ceil((max(h[-1] - above.h[-1], 0.0) + beyond) / spacing)
+    if len(h) * (len(above.h) + left + right) > MOST_NODES:
+        message = "the overlaps of a hierarchy are too close to be resolved"
+        raise NotConverged(Report(False, math.nan, 0, message))
     x = above.h[0] + spacing * np.arange(-left, len(above.h) + right)
     rows = np.zeros((len(above.rows), len(x)))
     rows[:, left : left + len(above.h)] = above.rows
