@@ -589,7 +589,7 @@ def test_scorecard_has_an_anchor_a_claim(verdicts):
     for said in ("✓ holds", "✗ differs", "– not checked here"):  # the others: see above
         assert said in page.text, "a verdict must be readable without its colour"
     chapters = sorted({claims.get(name).chapter for name in verdicts})
-    assert [int(found) for found in re.findall(r"Chapter (\d)", page.text)] == chapters
+    assert [int(found) for found in re.findall(r"Chapter (\d+)", page.text)] == chapters
 
 
 def test_markdown_table_has_a_row_a_claim(verdicts):

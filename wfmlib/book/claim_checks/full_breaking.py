@@ -19,7 +19,7 @@ def relu_one_step_capacity():
 
 def overlap_gap_for_some_margins():
     """The breaking function at capacity, spherical perceptrons of ten negative margins."""
-    table = experiments.load("full-margins").isel(sample=0)
+    table = experiments.complete("full-margins").isel(sample=0)
     there = np.isfinite(table.gap_low.values)
     kappa = table.kappa.values
     return bool(there.any() and not there.all()), (
@@ -30,7 +30,7 @@ def overlap_gap_for_some_margins():
 
 def full_breaking_lowers_every_capacity():
     """Capacities of seven activations, with two steps and with the continuous hierarchy."""
-    table = experiments.load("full-capacities").isel(sample=0)
+    table = experiments.complete("full-capacities").isel(sample=0)
     lower = (table.two_steps - table.full).values
     return bool(np.all(lower > table.error.values)), (
         f"lower than two steps by {1e3 * lower.min():.1f} to {1e3 * lower.max():.1f} thousandths "

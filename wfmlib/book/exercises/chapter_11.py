@@ -29,7 +29,7 @@ QUESTIONS = {
         capacity_of_degree,
         [
             (
-                lambda k: 2.0 * k * math.factorial(k),
+                lambda k: 2.0 * k * math.gamma(k + 1.0),
                 "Divide by the variance of the polynomial: c(1) is one.",
             ),
             (
@@ -46,8 +46,8 @@ QUESTIONS = {
         onset,
         [
             (
-                lambda: math.pi / 2.0,
-                "What is the second derivative of the square of q?",
+                lambda: 0.5,
+                "What is the force on a field zero? A Gaussian density over a half.",
             ),
             (
                 lambda: math.sqrt(math.pi / 8.0),
@@ -66,8 +66,8 @@ QUESTIONS = {
                 "Solve for the exponent, not for one more than it.",
             ),
             (
-                lambda kappa: kappa / (2.0 - kappa) - 2.0,
-                "Which power of 1 - q is Lambda, if y is its derivative?",
+                lambda kappa: (4.0 - kappa) / (kappa - 2.0),
+                "Lambda is the integral of y: which power of 1 - q is it?",
             ),
         ],
         1e-6,  # a closed form
