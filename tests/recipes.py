@@ -24,6 +24,7 @@ from wfmlib.book.experiments import (
 )
 from wfmlib.models.devices import Device
 from wfmlib.networks._machines import Machine
+from wfmlib.theory import full_breaking, typical
 
 NOT_TOLD = ("rng", "seed", "progress", "sigma", "messages")  # of a recipe
 STEPS = 30  # of a protocol, in the history of what focusing found
@@ -81,6 +82,8 @@ def recorded(monkeypatch, task, seeds=None):
     record(image_task, "dress_coat", _dress_coat)
     record(datasets, "fashion_mnist", _fashion)
     record(image_task, "shuffle_pixels", lambda told: told["xi"])
+    record(full_breaking, "solve", _hierarchy)
+    record(typical, "capacity", lambda told: 0.0)
     for measure, answer in {
         "local_entropy": _curve,
         "max_eigenvalue": lambda told: 0.0,
@@ -171,6 +174,13 @@ def _reinforced(told):
 def _believed(told):
     means = np.zeros(told["device"].shape(told["xi"].shape[1]))
     return SimpleNamespace(entropy=0.0, means=means, converged=True, sweeps=1, residual=0.0)
+
+
+def _hierarchy(told):
+    overlaps = np.zeros(32)
+    return SimpleNamespace(
+        alpha=0.0, error=0.0, smallest_overlap=0.0, gap=None, overlaps=overlaps, heights=overlaps
+    )
 
 
 def _noisy(told):

@@ -83,7 +83,7 @@ PLACES = {
     "P1": r"Sec\. (II\.[A-F]|I|III|IV|V)\b|App\. [A-F]|Eqs?\. \(|Figs?\. ([1-7]|A[1-3])\b",
     "P2": r"^(section on|introduction|(above |below )?Eq\. \([1-6]\)|Fig\. [1-3])",
     "P3": r"^(letter|v1|SM)\b",
-} | dict.fromkeys(claims.LATER, r"^abstract$")
+} | dict.fromkeys(claims.LATER, r"^(abstract|text of the letter)\b")
 
 
 @pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)

@@ -82,7 +82,14 @@ def _(device: Committee):
 
 
 def checked(
-    device, constraint, constraints=(Margin,), *, weights=WEIGHTS, finite=False, odd=False
+    device,
+    constraint,
+    constraints=(Margin,),
+    *,
+    weights=WEIGHTS,
+    finite=False,
+    odd=False,
+    flat=False,
 ):
     """Return weights, energetic term and constraint after checking what is offered, and ranges.
 
@@ -97,6 +104,8 @@ def checked(
         machines of two to six.
     odd : bool
         Whether committees of any odd number of sign units are.
+    flat : bool
+        Whether activations without a linear part are, with spherical weights and a margin.
 
     Raises
     ------
@@ -111,6 +120,14 @@ def checked(
     term = energetic(device)
     if not term.one_field:
         _check_finite(device, term, constraint, finite, odd)
+    if term.flat and not (
+        flat and type(device.weights) is Spherical and type(constraint) is Margin
+    ):
+        raise ValueError(
+            "device must have an activation with a linear part (E x g(x) must not vanish)"
+            f"{' unless weights are Spherical() and the constraint is a Margin' if flat else ''}"
+            f" here, got {device!r} with {constraint!r}"
+        )
     constraint.within_range(term.scale)
     return device.weights, term, constraint
 

@@ -15,6 +15,7 @@ from wfmlib.book.exercises import (
     chapter_8,
     chapter_9,
     chapter_10,
+    chapter_11,
 )
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
@@ -29,6 +30,7 @@ QUESTIONS: dict[str, Number | Function] = {
     **chapter_8.QUESTIONS,
     **chapter_9.QUESTIONS,
     **chapter_10.QUESTIONS,
+    **chapter_11.QUESTIONS,
 }
 
 

@@ -22,6 +22,8 @@ MODULES = {
     "fbp-reach": "wfmlib.book.experiments.fbp_reach",
     "fbp-solve": "wfmlib.book.experiments.fbp_solve",
     "fbp-sweeps": "wfmlib.book.experiments.fbp_sweeps",
+    "full-capacities": "wfmlib.book.experiments.full_capacities",
+    "full-margins": "wfmlib.book.experiments.full_margins",
     "image-focusing": "wfmlib.book.experiments.image_focusing",
     "image-minima": "wfmlib.book.experiments.image_minima",
     "image-training-sets": "wfmlib.book.experiments.image_training_sets",
