@@ -115,7 +115,7 @@ class Claim:
     id : str
         Short and stable; the anchor of the claim on the scorecard.
     chapter : int
-        The chapter that checks it, 1 to 9.
+        The chapter that checks it, 1 to 12.
     source : Source
         Paper, and place in it.
     statement : str
