@@ -70,6 +70,8 @@ def recorded(monkeypatch, task, seeds=None):
     record(annealing_losses, "replicated_annealing", _annealed)
     record(replicated_annealing, "replicated_annealing", _annealed)
     record(replicated_annealing, "noisy_errors", _noisy)
+    record(learning, "potential_annealing", _drawn)
+    record(learning, "stochastic_localization", _drawn)
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
     record(single_flips, "flipped", lambda told: np.zeros((2, single_flips.LAYERS)))
@@ -157,6 +159,11 @@ def _annealed(told):
     found.replica_errors = np.zeros(told["replicas"], int)
     found.overlap, found.history = 1.0, {"coupling": np.zeros(1)}
     return found
+
+
+def _drawn(told):
+    weights = np.ones(told["xi"].shape[1], np.int8)
+    return SimpleNamespace(weights=weights, errors=0, converged=True)
 
 
 def _believed(told):

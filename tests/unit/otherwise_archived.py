@@ -200,4 +200,6 @@ ROWS = {
     "deep_networks_learn_up_to_a_size": {"binary-networks": put(errors=5)},
     "deep_solutions_far_apart": {"binary-networks": put(overlap_matched=0.9)},
     "deep_solutions_not_isolated": {"binary-networks": put(profile=0.5)},
+    # chapter 12
+    "annealed_potential_solves": {"sampling": put(errors=5)},
 }

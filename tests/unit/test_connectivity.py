@@ -38,7 +38,7 @@ def sampled(device, alpha, positions, first, second, margin, number, rng):
     t0 = connectivity.overlap(device, alpha, first, second)
 
     def c(value):
-        return effective(value, 1.0 - value).c
+        return effective(value, 1.0 - value).c if value < 1.0 else 1.0
 
     shared = np.array([[c(q[0]), c(t0)], [c(t0), c(q[1])]])
     fields = rng.standard_normal((number, 2)) @ np.linalg.cholesky(shared + 1e-13 * np.eye(2)).T

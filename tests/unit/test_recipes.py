@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from tests.recipes import recorded
-from wfmlib import Binary, Committee, Perceptron, ReLU, Spherical, TreeCommittee
+from wfmlib import (
+    Binary,
+    Committee,
+    Perceptron,
+    ReLU,
+    Spherical,
+    TreeCommittee,
+)
 from wfmlib.book import experiments
 from wfmlib.book.experiments import focusing
 
@@ -88,6 +95,17 @@ REPLICATED = {
 FIGURE_3 = REPLICATED | {"sweeps": 40_000, "steps": 2000, "gain": 0.5}
 CONNECTED = REPLICATED | {"sweeps": 3000, "steps": 150, "gain": 2.0}
 
+WALK = {
+    "device": Perceptron(),
+    "step": 0.05,
+    "end": 30.0,
+    "tolerance": 1e-4,
+    "damping": 0.0,
+    "max_sweeps": 40,
+    "means": None,
+    "threads": 1,
+}
+
 SOLVERS = (
     "belief_propagation",
     "binary_sgd",
@@ -95,8 +113,10 @@ SOLVERS = (
     "entropic_least_action",
     "focusing_bp",
     "least_action",
+    "potential_annealing",
     "replicated_annealing",
     "simulated_annealing",
+    "stochastic_localization",
 )
 
 
@@ -133,6 +153,13 @@ ROWS = [
      {"xi": (1000, 15), "units": [101, 101], "classes": 10, "eta": 3.0, "gamma": 3.0}),
     ("single-flips", {"dataset": "cifar10", "size": 2000},
      {"xi": (2000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
+    ("sampling", {"N": 501, "alpha": 0.6, "method": "uniform"},
+     WALK | {"xi": (301, 501), "constraint": {"kappa": 0.0}}),
+    ("sampling", {"N": 501, "alpha": 0.6, "method": "log"},
+     WALK | {"xi": (301, 501), "constraint": {"exponent": 1.0, "kappa": 0.0}}),
+    ("sampling", {"N": 501, "alpha": 0.7, "method": "annealing"},
+     {"xi": (351, 501), "device": Perceptron(), "constraint": {"exponent": 1.0, "kappa": 0.0},
+      "sweeps": 1000, "widths": 50, "first": 3.0, "last": 0.01}),
     ("bp-entropy", {"alpha": 1.65},
      {"xi": (1648, 999), "device": TreeCommittee(3), "reference": None, "coupling": 0.0,
       "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,
@@ -231,6 +258,8 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected | DEEP]
     elif name == "image-training-sets":
         assert found == [expected] * 2  # runs on one training set
+    elif name == "sampling":
+        assert found == [expected] * 2  # draws for one set of patterns
     elif name == "fbp-sweeps":
         assert found == [expected, expected | {"max_sweeps": 5000}]  # on one instance
     else:

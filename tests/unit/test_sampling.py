@@ -39,7 +39,8 @@ def compared(drawn, w, probability, groups=12):
     group = (np.cumsum(probability[order]) * groups * (1 - 1e-12)).astype(int)
     expected = np.bincount(group, probability[order], groups) * len(drawn)
     seen = np.bincount(group, count[order], groups)
-    return stats.chisquare(seen, expected).pvalue
+    there = expected > 0.0  # one solution may fill several groups
+    return stats.chisquare(seen[there], expected[there]).pvalue
 
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0])
@@ -60,7 +61,9 @@ def test_localisation_with_exact_means_has_the_exact_law(instance, exponent):
         for _ in range(400)
     ]
     assert compared(drawn, w, probability) > 1e-3
-    assert compared(drawn, w, law(stability, 6.0)[0]) < 1e-6, "another law is told apart"
+    assert compared(drawn, w, law(stability, 3.0 - exponent)[0]) < 1e-4, (
+        "another law is told apart"
+    )
 
 
 def test_annealing_has_the_law_of_the_potential_and_its_partition_function(instance):
@@ -91,9 +94,10 @@ def test_weights_of_fast_annealing_are_exact_on_average(instance):
 
 def test_the_soft_potential_has_its_limits():
     for s in (-2.0, -0.01, 0.0, 0.3, 5.0):
-        for width in (1e-3, 0.1, 3.0):
+        for width in (0.01, 0.1, 3.0):
             plain = 2.0 * np.log(width * np.logaddexp(0.0, s / width))
             assert _log_weight(s, width, 2.0) == pytest.approx(plain, rel=1e-12)
+    assert _log_weight(-2.0, 1e-3, 2.0) == pytest.approx(2.0 * (np.log(1e-3) - 2000.0))
     assert _log_weight(0.3, 0.0, 2.0) == pytest.approx(2.0 * np.log(0.3))
     assert _log_weight(0.0, 0.0, 2.0) == -np.inf
 

@@ -40,6 +40,7 @@ __all__ = [
     "CALIBRATED",
     "DIFFERS",
     "HOLDS",
+    "LATER",
     "NOT_CHECKED",
     "PAPERS",
     "UNDECIDED",
@@ -88,6 +89,11 @@ PAPERS = {
     "P2": "Baldassi, Malatesta, Zecchina, Phys. Rev. Lett. 123, 170602 (2019)",
     "P3": "Baldassi, Lauditi, Malatesta, Perugini, Zecchina, Phys. Rev. Lett. 127, 278301 (2021)",
 }
+#: Later papers, of which a few statements are checked, by the names that sources cite.
+LATER = {
+    "A1": "Annesi and others, Phys. Rev. Lett. 131, 227301 (2023)",
+    "D1": "Straziota, Demyanenko, Baldassi, Lucibello, arXiv:2502.16292 (2025)",
+}
 
 
 # ------------------------------------------------------------------------------------------------
@@ -97,7 +103,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a claim stands: `paper` is a key of `PAPERS`, `at` the place in it."""
+    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER`, `at` the place in it."""
 
     paper: str
     at: str

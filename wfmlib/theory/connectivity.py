@@ -267,13 +267,17 @@ class _Pair:
         state, report = fixed_point(image, np.array([0.9 * top]), tolerance=1e-11)
         return bounded("overlap", float(state[0]), top, report)
 
+    def _effective(self, q):
+        """Return the effective overlap, also at 1, where its slope may diverge."""
+        return self.term.effective(q, 1.0 - q).c if q < 1.0 else 1.0
+
     def error(self, g, margin):
         """Return the share of patterns below a margin at the position g."""
         t0, (q1, q2) = self.t0, self.q
         n = math.sqrt((1.0 - g) ** 2 + g**2 + 2.0 * g * (1.0 - g) * t0)
         near = ((1.0 - g + g * t0) / n, (g + (1.0 - g) * t0) / n)  # with w1 and w2 themselves
         far = (((1.0 - g) * q1 + g * t0) / n, ((1.0 - g) * t0 + g * q2) / n)  # with others
-        near, far = ([self.term.effective(v, 1.0 - v).c for v in one] for one in (near, far))
+        near, far = ([self._effective(v) for v in one] for one in (near, far))
         x, y, one, two, weight, width = self._fields(self.term.effective(t0, 1.0 - t0).c)
         root = math.sqrt(self.c[0])
         on_x = far[0] / root if root > 0.0 else 0.0

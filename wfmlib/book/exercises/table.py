@@ -14,6 +14,7 @@ from wfmlib.book.exercises import (
     chapter_7,
     chapter_8,
     chapter_9,
+    chapter_12,
 )
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
@@ -27,6 +28,7 @@ QUESTIONS: dict[str, Number | Function] = {
     **chapter_7.QUESTIONS,
     **chapter_8.QUESTIONS,
     **chapter_9.QUESTIONS,
+    **chapter_12.QUESTIONS,
 }
 
 
