@@ -22,7 +22,7 @@ from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.ranges import Range
-from wfmlib.numerics.solvers import NotConverged, Report, bounded, first_root, fixed_point
+from wfmlib.numerics.solvers import NotConverged, NoZero, Report, bounded, first_root, fixed_point
 from wfmlib.theory import typical
 from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.typical.entropy import solved
@@ -213,12 +213,13 @@ def _least(excess, kappa, device, alpha):
     """Return the margin above kappa at which the excess becomes positive."""
     largest = min(typical.max_margin(device, alpha), 0.0)
     last = largest - 1e-3 * abs(kappa)  # where typical solutions still have an overlap below 1
-    if last <= kappa or excess(last) < 0.0:
-        message = (
-            f"at alpha = {alpha:g} no typical solutions are so robust (margins up to {last:.3g})"
-        )
-        raise NotConverged(Report(False, math.inf, 1, message), largest)
-    return float(first_root(excess, kappa, last, step=0.1 * (last - kappa))[0])
+    try:
+        if last <= kappa:
+            raise NoZero(Report(False, math.inf, 0, "no margins"), kappa)
+        return float(first_root(excess, kappa, last, step=0.1 * (last - kappa))[0])
+    except NoZero:
+        message = f"at alpha = {alpha:g} no typical solutions are so robust (up to {last:.3g})"
+        raise NotConverged(Report(False, math.inf, 1, message), largest) from None
 
 
 class _Pair:
@@ -293,7 +294,10 @@ class _Pair:
             for given, field, own in zip(self.given, (one, two), self.own, strict=True)
         ]
         level = margin / self.term.scale - on_x * x[:, None] - on_y * y
-        e, density = _above(cut[0])
+        top = np.full(level.shape, np.inf)
+        if sharp == 0.0 and on_e[0] > 1e-12:  # beyond no pattern can be wrong
+            top = (level - on_e[1] * cut[1]) / on_e[0]
+        e, density = _above(cut[0], top)
         level = level[..., None] - on_e[0] * e
         wrong = _below(level, on_e[1], sharp, cut[1][..., None])
         return float(np.sum(weight * np.sum(density * wrong, axis=-1)))
@@ -307,11 +311,14 @@ def _nodes(root, kappa, own):
     return gaussian.fill_grid(features, -REACH, REACH, SHARED)
 
 
-def _above(cut):
-    """Return nodes of a normal variable above a cut, and their weights, along a last axis."""
+def _above(cut, top):
+    """Return nodes of a normal variable from a cut to a top, and weights, along a last axis.
+
+    The weights sum to the probability of the variable above the cut to be below the top.
+    """
     start = np.maximum(cut, -REACH)
-    length = np.sqrt(start**2 + 2.0 * NATS) - start
-    length = np.minimum(length, 2.0 * REACH)
+    length = np.minimum(np.sqrt(start**2 + 2.0 * NATS) - start, 2.0 * REACH)
+    length = np.clip(top - start, 0.0, length)
     node, weight = np.polynomial.legendre.leggauss(2 * PRIVATE)
     e = start[..., None] + 0.5 * length[..., None] * (node + 1.0)
     log_density = -0.5 * e**2 - 0.5 * math.log(2.0 * math.pi) - gaussian.log_H(cut)[..., None]
