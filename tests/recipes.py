@@ -76,6 +76,8 @@ def recorded(monkeypatch, task, seeds=None):
     record(band_reach, "reinforced_message_passing", _reinforced)
     record(cluster_reach, "reinforced_message_passing", _reinforced)
     record(cluster_reach, "learned", lambda told: (_reinforced(told).weights, 1))
+    record(learning, "potential_annealing", _drawn)
+    record(learning, "stochastic_localization", _drawn)
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
     record(single_flips, "flipped", lambda told: np.zeros((2, single_flips.LAYERS)))
@@ -169,6 +171,11 @@ def _annealed(told):
 
 def _reinforced(told):
     return SimpleNamespace(weights=np.ones(told["xi"].shape[1], np.int8), errors=0, sweeps=1)
+
+
+def _drawn(told):
+    weights = np.ones(told["xi"].shape[1], np.int8)
+    return SimpleNamespace(weights=weights, errors=0, converged=True)
 
 
 def _believed(told):

@@ -202,4 +202,6 @@ ROWS = {
     "deep_solutions_not_isolated": {"binary-networks": put(profile=0.5)},
     # chapter 10
     "solvers_reach": {"cluster-reach": put(solved=True)},
+    # chapter 12
+    "annealed_potential_solves": {"sampling": put(errors=5)},
 }

@@ -241,4 +241,11 @@ ROWS = {
     "band_gap_nested_real": {"clusters.nested_threshold": always(1.63)},
     "band_breakup": {"clusters.breakup": always(1.58)},
     "binary_breakup_between": {"clusters.breakup": always(0.76)},
+    # chapter 12
+    "uniform_measure_of_sphere_is_drawn": {"localization.threshold": always(0.5)},
+    "uniform_measure_of_signs_is_not_drawn": {"_falls": always(0.0)},
+    "log_potential_is_drawn": {"_falls": always(1.0)},
+    "convex_component": {"connectivity.convex_margin": always(1.0)},
+    "high_margins_see_all": {"connectivity.error": always(0.01)},
+    "star_ends": {"connectivity.star_margin": always(-0.1)},
 }

@@ -71,6 +71,11 @@ GRIDS = {
         "machine": ["sign", "relu"],
         "wiring": ["tree", "connected"],
     },
+    "sampling": {
+        "N": [501],
+        "alpha": [0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7],
+        "method": ["uniform", "log", "annealing"],
+    },
     "single-flips": {"dataset": ["mnist", "fashion", "cifar10"], "size": [500, 1000, 2000]},
     "slow-growth": {"schedule": ["slow, first solution"]},
     "tree-minima": {"algorithm": FIVE},
@@ -103,6 +108,7 @@ COORDINATES = {
     "image-volume": {"coupling": np.geomspace(0.03, 1000.0, 24)},
     "replicated-annealing": FLIPS,
     "replicated-annealing-connected": FLIPS,
+    "sampling": {"draw": range(2)},
     "single-flips": {"layer": range(4)},
     "slow-growth": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]], "beta": [2, 3, 5, 10]},
     "tree-minima": {
@@ -122,6 +128,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "image-minima": 50,  # P1, App. E
     "image-volume": 50,
     "replicated-annealing": 20,  # P2, Fig. 3
+    "sampling": 5,
     "single-flips": 4,
 }
 # on the same patterns at all points of a grid: what is compared there

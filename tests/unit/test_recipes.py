@@ -90,6 +90,16 @@ FIGURE_3 = REPLICATED | {"sweeps": 40_000, "steps": 2000, "gain": 0.5}
 CONNECTED = REPLICATED | {"sweeps": 3000, "steps": 150, "gain": 2.0}
 
 REINFORCED = {"rate": 0.003, "lean": 0.1, "max_sweeps": 600}
+WALK = {
+    "device": Perceptron(),
+    "step": 0.05,
+    "end": 30.0,
+    "tolerance": 1e-4,
+    "damping": 0.0,
+    "max_sweeps": 40,
+    "means": None,
+    "threads": 1,
+}
 
 SOLVERS = (
     "belief_propagation",
@@ -99,10 +109,12 @@ SOLVERS = (
     "focusing_bp",
     "learned",
     "least_action",
+    "potential_annealing",
     "reinforced_message_passing",
     "replicated_annealing",
     "simulated_annealing",
     "solve",
+    "stochastic_localization",
 )
 UNSEEDED = ("full-capacities", "full-margins")  # theory: nothing is drawn
 CAPACITY = {"constraint": {"kappa": 0.0}, "steps": None}  # of a continuous hierarchy
@@ -150,6 +162,13 @@ ROWS = [
      {"xi": (741, 1001), "constraint": {"kappa": 0.0}} | REINFORCED),
     ("cluster-reach", {"N": 1001, "algorithm": "clipped rule", "alpha": 0.74},
      {"xi": (741, 1001), "epochs": 2000}),
+    ("sampling", {"N": 501, "alpha": 0.6, "method": "uniform"},
+     WALK | {"xi": (301, 501), "constraint": {"kappa": 0.0}}),
+    ("sampling", {"N": 501, "alpha": 0.6, "method": "log"},
+     WALK | {"xi": (301, 501), "constraint": {"exponent": 1.0, "kappa": 0.0}}),
+    ("sampling", {"N": 501, "alpha": 0.7, "method": "annealing"},
+     {"xi": (351, 501), "device": Perceptron(), "constraint": {"exponent": 1.0, "kappa": 0.0},
+      "sweeps": 1000, "widths": 50, "first": 3.0, "last": 0.01}),
     ("bp-entropy", {"alpha": 1.65},
      {"xi": (1648, 999), "device": TreeCommittee(3), "reference": None, "coupling": 0.0,
       "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,
@@ -263,6 +282,8 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected | DEEP]
     elif name == "image-training-sets":
         assert found == [expected] * 2  # runs on one training set
+    elif name == "sampling":
+        assert found == [expected] * 2  # draws for one set of patterns
     elif name == "fbp-sweeps":
         assert found == [expected, expected | {"max_sweeps": 5000}]  # on one instance
     else:

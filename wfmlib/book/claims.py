@@ -98,6 +98,8 @@ LATER = {
     "A25": "Annesi, Malatesta, Zamponi, SciPost Phys. 18, 118 (2025)",
     "PZ26": "Parisi, Zamponi, arXiv:2606.03300 (2026)",
     "ZP21": "Zavatone-Veth, Pehlevan, Phys. Rev. E 103, L020301 (2021)",
+    "A1": "Annesi and others, Phys. Rev. Lett. 131, 227301 (2023)",
+    "D1": "Straziota, Demyanenko, Baldassi, Lucibello, arXiv:2502.16292 (2025)",
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.models.activations import Sign
-from wfmlib.models.constraints import Band, CrossEntropy, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import (
     WEIGHTS,
     Committee,
@@ -29,7 +29,7 @@ from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import NOT_NEGATIVE, Range
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
-CONSTRAINTS = (Margin, Band, CrossEntropy)
+CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
 HARD = (Margin, Band)  # what is counted are solutions
 FINITE = (Binary, Spherical)  # weights of machines of finitely many units
 

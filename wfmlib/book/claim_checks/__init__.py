@@ -18,6 +18,7 @@ from wfmlib.book.claim_checks.message_passing import *  # noqa: F403
 from wfmlib.book.claim_checks.parity import *  # noqa: F403
 from wfmlib.book.claim_checks.remarks_runs import *  # noqa: F403
 from wfmlib.book.claim_checks.remarks_theory import *  # noqa: F403
+from wfmlib.book.claim_checks.sampling import *  # noqa: F403
 from wfmlib.book.claim_checks.solution_groups import *  # noqa: F403
 from wfmlib.book.claim_checks.training_sets import *  # noqa: F403
 from wfmlib.book.claim_checks.wide_minima import *  # noqa: F403

@@ -48,7 +48,7 @@ def add(commands):
     )
     parser.add_argument(
         "--paper",
-        choices=("P1", "P2", "P3", "S1", "S2", "S3", "S4"),
+        choices=("P1", "P2", "P3", "A1", "A25", "D1", "PZ26", "S1", "S2", "S3", "S4", "ZP21"),
         help="only claims of this paper",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="details of every claim")

@@ -16,6 +16,7 @@ from wfmlib.book.exercises import (
     chapter_9,
     chapter_10,
     chapter_11,
+    chapter_12,
 )
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
@@ -31,6 +32,7 @@ QUESTIONS: dict[str, Number | Function] = {
     **chapter_9.QUESTIONS,
     **chapter_10.QUESTIONS,
     **chapter_11.QUESTIONS,
+    **chapter_12.QUESTIONS,
 }
 
 

@@ -30,6 +30,7 @@ MODULES = {
     "image-volume": "wfmlib.book.experiments.image_volume",
     "replicated-annealing": "wfmlib.book.experiments.replicated_annealing",
     "replicated-annealing-connected": "wfmlib.book.experiments.replicated_annealing_connected",
+    "sampling": "wfmlib.book.experiments.sampling",
     "single-flips": "wfmlib.book.experiments.single_flips",
     "slow-growth": "wfmlib.book.experiments.slow_growth",
     "tree-minima": "wfmlib.book.experiments.tree_minima",
