@@ -16,8 +16,13 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # Sphinx knows thi
 from tools import wasm
 
 MARK = 'class="wfm-live"'  # of the data of such a figure
-#: The script of each kind of figure, by what its data are marked with.
-SCRIPTS = {MARK: "live.js", 'class="wfm-instance-data"': "instance.js"}
+#: The scripts of each kind of figure, by what its data are marked with.
+FOLLOWED = 'class="wfm-followed"'
+SCRIPTS = {
+    MARK: ["live.js"],
+    'class="wfm-instance-data"': ["instance.js"],
+    FOLLOWED: ["live.js", "follow.js"],
+}
 CALLED = re.compile(r'data-kernels="([\w ]+)"')
 FOLDER = "live"  # of the scripts, in _static
 
@@ -35,8 +40,8 @@ def load(app, pagename, templatename, context, doctree) -> None:
     """Have a page load the scripts if it needs them."""
     body = context.get("body", "")
     called = {group for found in CALLED.findall(body) for group in found.split()}
-    needed = [script for mark, script in SCRIPTS.items() if mark in body]
-    for script in [*(f"kernels-{group}.js" for group in sorted(called)), *needed]:
+    needed = [script for mark, scripts in SCRIPTS.items() if mark in body for script in scripts]
+    for script in [*(f"kernels-{group}.js" for group in sorted(called)), *dict.fromkeys(needed)]:
         app.add_js_file(f"{FOLDER}/{script}", loading_method="defer")
 
 

@@ -31,7 +31,9 @@ SOURCES = {
 
 COMPILING = "'wasm-unsafe-eval'"  # WebAssembly alone, as `tools.live` gives it to a page
 RUNNING = 'class="wfm-instance-data"'
-COMPUTING = ('class="wfm-live"', RUNNING)
+FOLLOWING = 'class="wfm-followed"'
+COMPUTING = ('class="wfm-live"', RUNNING, FOLLOWING)
+STARTING = (RUNNING, FOLLOWING)  # what starts a worker
 WORKERS = {"worker-src": "blob:"}  # a page that is opened as a file can start no other
 
 # What the theme's buttons do, and the word for it.
@@ -62,7 +64,8 @@ def policy(html: str) -> str:
     digests = sorted({digest(one) for one in inline(html)})
     compiling = [COMPILING] if any(mark in html for mark in COMPUTING) else []
     scripts = " ".join([SOURCES["script-src"], *compiling, *digests])
-    allowed = SOURCES | {"script-src": scripts} | (WORKERS if RUNNING in html else {})
+    workers = WORKERS if any(mark in html for mark in STARTING) else {}
+    allowed = SOURCES | {"script-src": scripts} | workers
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
 
 

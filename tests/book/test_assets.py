@@ -39,7 +39,7 @@ def test_a_page_asks_for_one_style_sheet_and_one_script(html, pages):
         assert re.findall(r'rel="stylesheet"[^>]*href="([^"]*)', head) == ["../_static/joined.css"]
         loaded = re.findall(r'<script\b[^>]*src="([^"?]*)', text)
         assert loaded[0] == "../_static/joined.js"
-        own = {script for mark, script in live.SCRIPTS.items() if mark in text}
+        own = {one for mark, scripts in live.SCRIPTS.items() if mark in text for one in scripts}
         called = {group for found in live.CALLED.findall(text) for group in found.split()}
         own |= {f"kernels-{group}.js" for group in called}  # of what computes
         assert {one.rpartition("/")[2] for one in loaded[1:]} - {"tex-chtml.js"} == own

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const figures = [...document.querySelectorAll("figure.wfm-slider:has(script.wfm-live)")];
-  if (!figures.length || !window.wfmKernels || !window.WebAssembly) return;
+  if (!window.wfmKernels || !window.WebAssembly) return;
   const MINUS = "\u2212";
 
   // A number as Python prints it: repr, and ".10g".
@@ -223,4 +223,6 @@
       for (const figure of those) start(figure, call);
     }, () => {}); // a policy that forbids it, or a browser that lacks it: the figure stands
   }
+
+  window.wfmParts = { repr, typeset, read, element }; // for follow.js
 })();

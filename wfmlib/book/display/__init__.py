@@ -4,6 +4,7 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
+from wfmlib.book.display.followed import Followed, committees, replicas, surroundings
 from wfmlib.book.display.instance import Instance, instance
 from wfmlib.book.display.live import Live, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
@@ -17,16 +18,20 @@ __all__ = [
     "CYCLE",
     "LINES",
     "Curve",
+    "Followed",
     "Instance",
     "Live",
     "Rule",
     "Slider",
+    "committees",
     "figures",
     "instance",
     "plot",
     "progress",
+    "replicas",
     "slider",
     "stops_of",
+    "surroundings",
     "typical_solutions",
 ]
 

@@ -91,6 +91,8 @@ class Live:
     python: str
     group: str = "typical"
 
+    mark = "wfm-live"  #: class of the element that holds its data
+
     def told(self) -> dict[str, Any]:
         """Return the same as JSON takes it."""
         return asdict(self)
