@@ -18,11 +18,13 @@ from tools import wasm
 from wfmlib.book.display import doors
 
 MARK = 'class="wfm-live"'  # of the data of such a figure
-#: The script of each kind of figure, by what its data are marked with.
+FOLLOWED = 'class="wfm-followed"'  # of such a figure with several curves that a worker refines
+#: The scripts of each kind of figure, by what its data are marked with.
 SCRIPTS = {
-    MARK: "live.js",
-    'class="wfm-instance-data"': "instance.js",
-    'class="wfm-calculator-data"': "calculator.js",
+    MARK: ["live.js"],
+    'class="wfm-instance-data"': ["instance.js"],
+    'class="wfm-calculator-data"': ["calculator.js"],
+    FOLLOWED: ["live.js", "follow.js"],
 }
 #: What every page with kernels loads: `window.wfm.compute` answers for the group "typical" there.
 COMPUTE = ("kernels-typical.js", "doors.js", "formula.js", "compute.js")
@@ -49,7 +51,7 @@ def loaded(html: str) -> list[str]:
     """Return the scripts that a page needs to compute, in the order in which they run."""
     called = {group for found in CALLED.findall(html) for group in found.split()}
     kernels = sorted(f"kernels-{group}.js" for group in called)
-    own = [script for mark, script in SCRIPTS.items() if mark in html]
+    own = [script for mark, scripts in SCRIPTS.items() if mark in html for script in scripts]
     return list(dict.fromkeys([*kernels, *COMPUTE, *own])) if kernels else []
 
 

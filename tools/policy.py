@@ -30,7 +30,8 @@ SOURCES = {
 }
 
 COMPILING = "'wasm-unsafe-eval'"  # WebAssembly alone, as `tools.live` gives it to a page
-RUNNING = ('class="wfm-instance-data"', 'class="wfm-calculator-data"')
+FOLLOWING = 'class="wfm-followed"'
+RUNNING = ('class="wfm-instance-data"', 'class="wfm-calculator-data"', FOLLOWING)
 COMPUTING = ('class="wfm-live"', *RUNNING)
 STARTING = ('data-worker="blob"', *RUNNING)  # what starts a worker
 WORKERS = {"worker-src": "blob:"}  # a page that is opened as a file can start no other

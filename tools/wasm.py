@@ -33,6 +33,7 @@ from typing import Any
 
 from tools.notebooks import BUILD, ROOT
 
+REPLICAS = "wfmlib.theory.saddles.pages_replicas"
 #: What a page may call, by group: its name there, which no other group has, where it stands in the
 #: package, and how many numbers it takes, or a letter of `KINDS` for each of its arguments.
 EXPORTS = {
@@ -85,6 +86,25 @@ EXPORTS = {
         "surrounded": ("wfmlib.learning.pages.passed:surrounded", "nnnBwMAa"),
         "begun": ("wfmlib.learning.pages.clipped:begun", "nwa"),
         "corrected": ("wfmlib.learning.pages.clipped:corrected", "Bwa"),
+    },
+    "surroundings": {
+        "binary_begun": ("wfmlib.theory.saddles.pages_reference:binary_begun", "nnna"),
+        "binary_around": ("wfmlib.theory.saddles.pages_reference:binary_around", "nnnnna"),
+        "binary_surroundings": ("wfmlib.theory.saddles.pages_reference:binary_surroundings", 4),
+        "binary_turn": ("wfmlib.theory.saddles.pages_reference:binary_turn", "nnnnnna"),
+        "binary_largest": ("wfmlib.theory.saddles.pages_dips:binary_largest", 1),
+        "binary_no_gap": ("wfmlib.theory.saddles.pages_dips:binary_no_gap", 2),
+        "binary_monotonic": ("wfmlib.theory.saddles.pages_dips:binary_monotonic", 2),
+    },
+    "replicas": {
+        "binary_replicas_begun": (f"{REPLICAS}:binary_replicas_begun", "nnna"),
+        "binary_replicas_around": (f"{REPLICAS}:binary_replicas_around", "nnnnna"),
+        "binary_replicas": (f"{REPLICAS}:binary_replicas", 4),
+    },
+    "committees": {
+        "signs_replicas_begun": (f"{REPLICAS}:signs_replicas_begun", "nnna"),
+        "signs_replicas_around": (f"{REPLICAS}:signs_replicas_around", "nnnnna"),
+        "signs_replicas": (f"{REPLICAS}:signs_replicas", 4),
     },
 }
 #: A number, and arrays of one to three axes.

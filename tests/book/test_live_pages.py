@@ -20,14 +20,15 @@ html_static_path = [{static!r}]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Three pages, two of them with the data of such a figure, made by Sphinx."""
+    """Four pages, three of them with the data of such a figure, made by Sphinx."""
     folder = tmp_path_factory.mktemp("pages")
     given = {"root": str(ROOT), "tools": str(ROOT / "tools")}
     conf = CONF.format(**given, static=str(ROOT / "book" / "_static"))
     (folder / "conf.py").write_text(conf)
-    toc = ".. toctree::\n\n   computing\n   running\n"
+    toc = ".. toctree::\n\n   computing\n   running\n   following\n"
     (folder / "index.rst").write_text(f"Plain\n=====\n\n{toc}")
-    kinds = ("Computing", live.MARK, "typical"), ("Running", policy.RUNNING[0], "instance")
+    kinds = [("Computing", live.MARK, "typical"), ("Running", policy.RUNNING[0], "instance")]
+    kinds.append(("Following", live.FOLLOWED, "replicas"))
     for name, kind, group in kinds:
         data = f'<script type="application/json" data-kernels="{group}" {kind}>{{}}</script>'
         text = f"{name}\n=========\n\n.. raw:: html\n\n   {data}\n"
@@ -54,6 +55,15 @@ def test_a_page_that_runs_algorithms_loads_their_script(site):
         assert (site / "_static" / "live" / script).exists()
     assert "_static/live/instance.js" not in (site / "computing.html").read_text()
     assert "worker-src blob:" in running
+
+
+def test_a_page_whose_curves_are_followed_loads_what_they_share(site):
+    following = (site / "following.html").read_text()
+    places = [following.index(f"_static/live/{one}") for one in ("live.js", "follow.js")]
+    assert places == sorted(places)  # the second takes from the first
+    assert "_static/live/kernels-replicas.js" in following
+    assert "worker-src blob:" in following
+    assert "_static/live/follow.js" not in (site / "computing.html").read_text()
 
 
 def test_the_kernels_are_not_joined_with_what_every_page_loads():

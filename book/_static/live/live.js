@@ -4,7 +4,7 @@
   "use strict";
   const figures = [...document.querySelectorAll("figure.wfm-slider:has(script.wfm-live)")];
   const parts = window.wfm?.parts; // of compute.js
-  if (!figures.length || !parts) return;
+  if (!parts) return;
   const { general, repr, filled, caller, group: kernelsOf } = parts;
   const MINUS = "\u2212";
 
@@ -471,4 +471,6 @@
       }
     }, () => {}); // a policy that forbids it, or a browser that lacks it: the figure stands
   }
+
+  window.wfmParts = { repr, typeset, read, element }; // for follow.js
 })();

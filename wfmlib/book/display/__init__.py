@@ -5,6 +5,7 @@ ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
 from wfmlib.book.display.calculator import Calculator, calculator
+from wfmlib.book.display.followed import Followed, committees, replicas, surroundings
 from wfmlib.book.display.gibbs import gibbs_measure
 from wfmlib.book.display.instance import Instance, instance
 from wfmlib.book.display.live import Live, typical_solutions
@@ -20,18 +21,22 @@ __all__ = [
     "LINES",
     "Calculator",
     "Curve",
+    "Followed",
     "Instance",
     "Live",
     "Rule",
     "Slider",
     "calculator",
+    "committees",
     "figures",
     "gibbs_measure",
     "instance",
     "plot",
     "progress",
+    "replicas",
     "slider",
     "stops_of",
+    "surroundings",
     "typical_solutions",
 ]
 

@@ -189,6 +189,8 @@ class Live:
     table: Table | None = None
     later: list[Later] = field(default_factory=list)
 
+    mark = "wfm-live"  #: class of the element that holds its data
+
     def data(self) -> dict[str, Any]:
         """Return the same as JSON takes it."""
         return asdict(self)
