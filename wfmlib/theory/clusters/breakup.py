@@ -29,7 +29,7 @@ def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     device : Perceptron or TreeCommittee
         With binary weights; a committee of infinitely many units.
     constraint : Margin or Band
-        As `solve`.
+        As `clusters.solve`.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     Raises
     ------
     TypeError, ValueError
-        As `solve`.
+        As `clusters.solve`.
     NotConverged
         Where the slope does not vanish in that range.
     """

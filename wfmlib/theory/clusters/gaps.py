@@ -94,9 +94,9 @@ def threshold(
     replicas : float or None
         Solutions m in a group, from 1 to 1000; None for the real m at which the load is least.
     constraint : Margin or Band
-        As `solve`.
+        As `clusters.solve`.
     average : {"annealed", "quenched"}
-        As `solve`.
+        As `clusters.solve`.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def threshold(
     Raises
     ------
     TypeError, ValueError
-        As `solve`.
+        As `clusters.solve`.
     NotConverged
         Where no such load is found.
 
@@ -350,9 +350,9 @@ def last_load(
     Parameters
     ----------
     device, replicas, constraint, average
-        As `solve`.
+        As `clusters.solve`.
     overlap : float or array_like
-        As `solve`.
+        As `clusters.solve`.
 
     Returns
     -------
@@ -363,7 +363,7 @@ def last_load(
     Raises
     ------
     TypeError, ValueError
-        As `solve`.
+        As `clusters.solve`.
     NotConverged
         There, for a single overlap.
     """
@@ -422,7 +422,7 @@ def overlap_gap(
     Parameters
     ----------
     device, alpha, replicas, constraint, average
-        As `solve`.
+        As `clusters.solve`.
 
     Returns
     -------
@@ -434,7 +434,7 @@ def overlap_gap(
     Raises
     ------
     TypeError, ValueError
-        As `solve`.
+        As `clusters.solve`.
     NotConverged
         Where there is no gap: at loads below the `threshold`; and where the interval reaches the
         ends of the overlaps tried, 0.12 and ``1 - 6e-6``: above the capacity.

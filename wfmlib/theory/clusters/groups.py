@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 AVERAGES = ("annealed", "quenched")
-OVERLAP = Range(1e-6, 1.0 - 1e-9)
+OVERLAP = Range(1e-6, 1.0 - 1e-6)
 REPLICAS = Range(1.0, 1000.0)
 
 GroupOverlap: TypeAlias = Annotated[float, OVERLAP]
@@ -158,7 +158,7 @@ def solve(
     alpha : float
         Load, patterns per weight: 0, or at least 1e-7.
     overlap : float
-        Mutual overlap of the solutions of a group, from 1e-6 to ``1 - 1e-9``.
+        Mutual overlap of the solutions of a group, from 1e-6 to ``1 - 1e-6``.
     replicas : float
         Solutions in a group, from 1 to 1000; not necessarily an integer.
     constraint : Margin or Band

@@ -30,7 +30,6 @@ SIZE = Range(1.0, 30.0)
 SHARE = Range(1e-3, 1.0 - 1e-4)
 
 Sizes: TypeAlias = Annotated[tuple[float, float], SIZE]
-Overlaps: TypeAlias = Annotated[tuple[float, float], SHARE]
 
 REACH = 8.5  # how far a Gaussian field is followed from where its weight is largest
 FINE = 0.5  # steps of the grid, in units of the scale on which a function changes
@@ -138,7 +137,7 @@ def energetic(q1, q2, m1, m2, axes):
 def nested_entropy(
     device: Device,
     alpha: ResolvedLoad,
-    overlaps: Overlaps,
+    overlaps: tuple[float, float],
     *,
     replicas: Sizes,
     constraint: Constraint = Margin(0.0),
@@ -156,7 +155,7 @@ def nested_entropy(
     replicas : tuple of float
         Groups m1, and solutions m2 in a group; each from 1 to 30.
     constraint : Margin or Band
-        As `solve`.
+        As `clusters.solve`.
 
     Returns
     -------
