@@ -55,7 +55,7 @@ def log_potential_is_drawn():
 
 def annealed_potential_solves():
     """Share of the archived draws by the chain that are solutions, 501 weights."""
-    one = experiments.load("sampling").sel({"N": 501, "method": "annealing"})
+    one = experiments.complete("sampling").sel({"N": 501, "method": "annealing"})
     share = (one.errors == 0).mean(("draw", "sample"))
     easy = share.sel(alpha=slice(0.0, 0.5))
     return bool(easy.min() == 1.0), (
