@@ -55,8 +55,9 @@
     async function curves({ id, lines, coarse, fine }) {
       const began = lines.map((line) => call(line.begun, ...line.given, states.get(0)));
       for (const pass of [{ counts: coarse, coarse: 1 }, { counts: fine, coarse: 0 }]) {
-        const all = lines.map(() => []);
+        const all = lines.map(() => null);
         for (const [i, line] of lines.entries()) {
+          all[i] = [];
           if (began[i][0] === 0) {
             call(line.begun, ...line.given, states.get(0));
             const ends = line.ends.map((end) => (end === null ? began[i][2] : end));
@@ -75,8 +76,9 @@
               if (latest !== id) return;
             }
           }
+          if (pass.coarse) scope.postMessage({ id, began, rows: all, coarse: 1 });
         }
-        scope.postMessage({ id, began, rows: all, coarse: pass.coarse });
+        if (!pass.coarse) scope.postMessage({ id, began, rows: all });
       }
       scope.postMessage({ id, drawn: true, memory: exports.memory.buffer.byteLength });
     }
@@ -302,10 +304,11 @@
             path.setAttribute("d", Number.isFinite(x)
               ? `M${across(x).toFixed(1)} ${panel.top}V${panel.bottom}` : "");
           } else {
-            path.setAttribute("d", smooth(rows[asked.findIndex(({ of }) => of.includes(i))]));
+            const points = rows[asked.findIndex(({ of }) => of.includes(i))];
+            if (points) path.setAttribute("d", smooth(points));
           }
         });
-        if (data.coarse) figure.dataset.took = (performance.now() - began).toFixed(1);
+        figure.dataset.took ||= (performance.now() - began).toFixed(1);
       }
       if (data.drawn) {
         waits.style.visibility = "hidden";
@@ -385,6 +388,7 @@
     function draw() {
       id += 1;
       figure.dataset.asked = String(id);
+      delete figure.dataset.took; // until the first curve is there
       began = performance.now();
       asked = [];
       const order = lines.map((_, i) => i);

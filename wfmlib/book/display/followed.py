@@ -376,7 +376,7 @@ def replicas(curves: Sequence[float], *, load: float, place: float) -> Followed:
         "Perceptron()",
         group="replicas",
         ends=[math.nan, 0.1, 1e-4],
-        coarse=[2, 3],
+        coarse=[1, 2],
         fine=[10, 14],
         found=[("y", 2), ("fraction", 3), ("q0", 5), ("complexity", 9), ("x", 10)],
         shown=(

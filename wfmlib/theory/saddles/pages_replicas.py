@@ -161,17 +161,17 @@ def broken(q0_hat, split, m, rule):
 
 @njit(error_model="numpy")
 def _wider(log_split, given):
-    overlap, replicas = given
-    complement = broken(0.0, math.exp(log_split), replicas, binary.GROUPS)[1]
+    overlap, replicas, rule = given
+    complement = broken(0.0, math.exp(log_split), replicas, rule)[1]
     return math.log((1.0 - overlap) / complement)
 
 
 @njit(error_model="numpy")
-def widest_split(overlap, replicas):
+def widest_split(overlap, replicas, rule):
     """Return ``q1_hat - q0_hat`` where q0 = 0, as `Discrete.widest_split`."""
     start = math.log(strongest_pull(None, overlap) / replicas)
-    given = overlap, replicas
-    place = increasing_zero(_wider, given, start, start - 60.0, start + 40.0, FINE)[0]
+    given, tolerance = (overlap, replicas, rule), NEAR if len(rule) == len(COARSE) else FINE
+    place = increasing_zero(_wider, given, start, start - 60.0, start + 40.0, tolerance)[0]
     return math.exp(place)
 
 
@@ -198,13 +198,13 @@ def binary_limit(overlap, place):
 
 
 @njit(error_model="numpy")
-def binary_unloaded(overlap, replicas):
+def binary_unloaded(overlap, replicas, rule):
     """Return entropy, slope, complexity and split without patterns, `Discrete.unloaded`."""
     if math.isinf(replicas):
         entropy, slope = unloaded_limit(None, overlap)
         return entropy, slope, math.nan, math.nan
-    split = widest_split(overlap, replicas)
-    _, _, _, entropy, complexity = broken(0.0, split, replicas, binary.GROUPS)
+    split = widest_split(overlap, replicas, rule)
+    _, _, _, entropy, complexity = broken(0.0, split, replicas, rule)
     return entropy, -0.5 * (replicas - 1.0) * split, complexity, split
 
 
@@ -216,7 +216,7 @@ def sphere_limit(overlap, place):
 
 
 @njit(error_model="numpy")
-def sphere_unloaded(overlap, replicas):
+def sphere_unloaded(overlap, replicas, rule):
     """Return the same of weights on a sphere, `Spherical.unloaded`."""
     complement = 1.0 - overlap
     if math.isinf(replicas):
@@ -394,7 +394,8 @@ def kernels(typical, curve, weights, activation, limit, unloaded) -> Kernels:
     def around(alpha, kappa, replicas, overlap, coarse, state):
         kappa = kappa / scale
         distance, rise = apart(overlap, replicas)
-        free, free_slope, free_complexity, widest = unloaded(overlap, replicas)
+        rule = COARSE if coarse > 0.0 else RULE
+        free, free_slope, free_complexity, widest = unloaded(overlap, replicas, rule)
         q0, spread = 0.0, replicas * overlap
         if math.isinf(replicas):
             q0, spread = overlap, math.inf
@@ -424,7 +425,6 @@ def kernels(typical, curve, weights, activation, limit, unloaded) -> Kernels:
             entropy, q0, complexity = term + alpha * cost, overlap, math.nan
             incline = 0.5 * (alpha * stretch - d0_hat)
         else:
-            rule = COARSE if coarse > 0.0 else RULE
             given = overlap, kappa, alpha, replicas, rule, unbroken
             if implicit:
                 start = min(math.log(alpha / replicas**2 / unbroken), 0.0)
