@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from scipy.special import expit, logit
 
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory.full_breaking.free_entropy import bound
@@ -75,7 +74,7 @@ def _start(resolution, q0):
     x = np.zeros(resolution.terms + 5)
     first = np.log(0.3) + 0.3 * resolution.span
     x[0], x[1], x[2], x[3] = (
-        logit(1.0 - q0**WIDER),
+        scipy.special.logit(1.0 - q0**WIDER),
         first,
         first + np.log(0.72 * _spacing(resolution)),
         0.72,
@@ -99,7 +98,7 @@ def _gapped(plain, first):
     further = np.log(plain.gaps[0] / plain.gaps[first])
     y, growth = np.log(plain.heights[0]) + 0.3 * further, 0.7
     x = np.zeros(FINE.terms + 7)
-    x[:4] = plain.x[0], logit(plain.gaps[first] / plain.gaps[0]), y, y + np.log(0.25)
+    x[:4] = plain.x[0], scipy.special.logit(plain.gaps[first] / plain.gaps[0]), y, y + np.log(0.25)
     x[4:6] = y + np.log(0.25 * _spacing(FINE)), growth
     x[-1] = plain.x[-1] + further
     return x
@@ -126,13 +125,13 @@ def _minimise(activation, kappa, resolution, gap, start):
     n, m = resolution.intervals + levels - 1, len(start)
 
     def hierarchy(x):
-        gaps = expit(x[0]) * fall
+        gaps = scipy.special.expit(x[0]) * fall
         increases = np.exp(np.concatenate([x[levels : 2 * levels], basis @ x[2 * levels :]]))
         by_gap, by_increase = np.zeros((n, m)), np.zeros((n, m))
         if gap:
-            gaps = np.append(gaps[0], gaps * expit(x[1]))
-            by_gap[1:, 1] = gaps[1:] * expit(-x[1])
-        by_gap[:, 0] = gaps * expit(-x[0])
+            gaps = np.append(gaps[0], gaps * scipy.special.expit(x[1]))
+            by_gap[1:, 1] = gaps[1:] * scipy.special.expit(-x[1])
+        by_gap[:, 0] = gaps * scipy.special.expit(-x[0])
         by_increase[np.arange(levels), levels + np.arange(levels)] = increases[:levels]
         by_increase[levels:, 2 * levels :] = increases[levels:, None] * basis
         return gaps, np.cumsum(increases), by_gap, np.cumsum(by_increase, axis=0)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy
-from scipy.special import expit, logit
 
 from wfmlib.numerics.solvers import accepted
 from wfmlib.theory.full_breaking.free_entropy import bound
 
 MOST = 6  # steps: further ones lower a capacity by less than 1e-4 of itself
 TOLERANCE = 1e-6  # of d ln alpha / dx; alpha errs by the square of that
-FIRST = (logit(0.3), 1.0)  # where the search for one step starts
-NEXT = (logit(0.25), 0.0)  # where a step more starts: its gap, the increase of ln y
+FIRST = (math.log(0.3 / 0.7), 1.0)  # where the search for one step starts
+NEXT = (math.log(0.25 / 0.75), 0.0)  # where a step more starts: its gap, the increase of ln y
 
 
 def optimum(activation, kappa, k):
@@ -40,13 +41,13 @@ def optimum(activation, kappa, k):
 def hierarchy(x):
     """Return gaps and heights of the unknowns."""
     n = len(x) // 2
-    return np.cumprod(expit(x[:n])), np.cumsum(np.exp(x[n:]))
+    return np.cumprod(scipy.special.expit(x[:n])), np.cumsum(np.exp(x[n:]))
 
 
 def _objective(x, activation, kappa):
     n = len(x) // 2
     gaps, heights = hierarchy(x)
     lower, none = np.tri(n), np.zeros((n, n))
-    by_gap = np.concatenate([gaps[:, None] * lower * expit(-x[:n]), none], axis=1)
+    by_gap = np.concatenate([gaps[:, None] * lower * scipy.special.expit(-x[:n]), none], axis=1)
     by_height = np.concatenate([none, lower * np.exp(x[n:])], axis=1)
     return bound(activation, kappa, gaps, heights, (by_gap, by_height))
