@@ -16,6 +16,7 @@ from wfmlib.landscape.local_entropy import excess_at
 from wfmlib.models import Margin
 from wfmlib.numerics import gaussian, solvers
 from wfmlib.theory import (
+    clusters,
     franz_parisi,
     franz_parisi_1rsb,
     large_deviation,
@@ -29,6 +30,7 @@ GRID = {"order": 16, "limit": 10.0, "tilt": 0.0}
 COUNTED = {"constraint": Margin(0.0)}
 AROUND = {"reference": Margin(0.0)} | COUNTED
 DENSE = {"replicas": math.inf} | COUNTED
+GROUPED = COUNTED | {"average": "annealed"}
 DRAWN = {"rng": None}
 QUIET = DRAWN | {"progress": False}
 MESSAGES = {"form": "exact", "output": "exact"}
@@ -143,6 +145,17 @@ DEFAULTS = [
     (franz_parisi.solve, AROUND),
     (franz_parisi_1rsb.search, AROUND | {"m": (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0)}),
     (franz_parisi_1rsb.solve, AROUND | {"m": None, "start": None}),
+    (clusters.breakup, COUNTED),
+    (clusters.curve, GROUPED | {"progress": False}),
+    (clusters.entropy, GROUPED),
+    (clusters.first_gap, GROUPED),
+    (clusters.first_nested_gap, COUNTED),
+    (clusters.last_load, GROUPED),
+    (clusters.nested_entropy, COUNTED),
+    (clusters.nested_threshold, COUNTED),
+    (clusters.overlap_gap, GROUPED),
+    (clusters.solve, GROUPED),
+    (clusters.threshold, GROUPED),
     (large_deviation.curve, DENSE | {"progress": False}),
     (large_deviation.dense_threshold, DENSE),
     (large_deviation.energetic_term, DENSE),

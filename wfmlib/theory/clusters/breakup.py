@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import scipy
-from scipy.special import expit
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
@@ -64,7 +63,7 @@ def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
 
 def _flat_load(place, axes):
     """Return the load with zero slope and zero complexity at an overlap, infinite without one."""
-    overlap = float(expit(place))
+    overlap = float(scipy.special.expit(place))
 
     def flat(log_m):
         at = annealed(overlap, math.exp(log_m), axes)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy.special import expit, logit
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
@@ -191,16 +190,16 @@ def _annealed_gap(m, axes):
         return float(alpha), math.nan, 1.0, 0.0, accepted(0.0, 0.0, 1, "a closed form")
 
     def slope(place):
-        at = annealed(float(expit(place)), m, axes)
+        at = annealed(float(scipy.special.expit(place)), m, axes)
         return at.slope(at.load)
 
-    loads = [annealed(float(expit(place)), m, axes).load for place in SCANNED]
+    loads = [annealed(float(scipy.special.expit(place)), m, axes).load for place in SCANNED]
     best = int(np.argmin(loads))
     if not 0 < best < len(SCANNED) - 1:
         message = "the load falls up to the ends of the overlaps that are tried"
         raise NotConverged(Report(False, math.inf, len(loads), message))
     place = scipy.optimize.brentq(slope, SCANNED[best - 1], SCANNED[best + 1], xtol=1e-12)
-    overlap = float(expit(place))
+    overlap = float(scipy.special.expit(place))
     report = accepted(abs(slope(place)), FLAT, len(loads), "entropy and slope vanish")
     return float(annealed(overlap, m, axes).load), overlap, m, 0.0, report
 
@@ -248,7 +247,7 @@ def _solved(equations, start):
 
 def _walk(m, axes):
     """Return the last loads at overlaps, from large ones downwards, and their unknowns."""
-    first = float(expit(WALKED[0]))
+    first = float(scipy.special.expit(WALKED[0]))
     top = unbroken_load(first, axes) * (1.0 - 1e-9)
 
     def free_entropy(alpha):
@@ -259,7 +258,7 @@ def _walk(m, axes):
     unknowns = np.log([broken.q0_hat, broken.split])
     rows = [(alpha, unknowns)]
     for place in WALKED[1:]:
-        overlap = float(expit(place))
+        overlap = float(scipy.special.expit(place))
 
         def equations(unknowns, overlap=overlap):
             at = _broken(unknowns, m, axes)
@@ -445,13 +444,13 @@ def overlap_gap(
     low, high = float(SCANNED[0]), float(SCANNED[-1])
     if average == "quenched" and not axes[2].even:
         least = large_deviation.overlap_range(device, alpha, constraint=axes[2])[0]
-        low = max(low, float(logit(least)) + 1e-3)
+        low = max(low, float(scipy.special.logit(least)) + 1e-3)
 
     def counted(place):
-        return entropy(device, alpha, float(expit(place)), **same)
+        return entropy(device, alpha, float(scipy.special.expit(place)), **same)
 
     places = np.linspace(low, high, 57).tolist()
-    values = entropy(device, alpha, expit(places), **same)
+    values = entropy(device, alpha, scipy.special.expit(places), **same)
     best = int(np.nanargmin(values))
     if values[best] >= 0.0:
         message = f"no gap: there are groups of {m:g} at all overlaps, alpha = {alpha:.6g}"
@@ -465,4 +464,4 @@ def overlap_gap(
     left = low
     if below:
         left = scipy.optimize.brentq(counted, places[below[-1]], places[below[-1] + 1], xtol=1e-10)
-    return float(expit(left)), float(expit(right))
+    return float(scipy.special.expit(left)), float(scipy.special.expit(right))

@@ -16,7 +16,6 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
-from scipy.special import logsumexp
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
@@ -99,12 +98,12 @@ def entropic(h1, split, m1, m2):
     x, log_x = x[keep], log_x[keep] + math.log(2.0) * (x[keep] > 0.0)
     size = np.abs(root * x[:, None] + width * y)
     log_inner = log_y + m2 * (size + np.log1p(np.exp(-2.0 * size)))
-    log_group = logsumexp(log_inner, axis=1)
+    log_group = scipy.special.logsumexp(log_inner, axis=1)
     t = np.tanh(root * x[:, None] + width * y)
     tilted = np.exp(log_inner - log_group[:, None])
     first, second = np.sum(tilted * t, axis=1), np.sum(tilted * t**2, axis=1)
     log_outer = log_x + m1 * log_group
-    log_norm = logsumexp(log_outer)
+    log_norm = scipy.special.logsumexp(log_outer)
     outer = np.exp(log_outer - log_norm)
     q1, q2 = float(outer @ first**2), float(outer @ second)
     h2 = h1 + split
@@ -130,8 +129,8 @@ def energetic(q1, q2, m1, m2, axes):
     omega = root * x[:, None] + width * y
     with np.errstate(over="ignore"):
         f = np.asarray(scaled.log_weight(omega.ravel(), inside.complement)).reshape(omega.shape)
-    log_group = logsumexp(log_y + m2 * f, axis=1)
-    return float(logsumexp(log_x + m1 * log_group))
+    log_group = scipy.special.logsumexp(log_y + m2 * f, axis=1)
+    return float(scipy.special.logsumexp(log_x + m1 * log_group))
 
 
 def nested_entropy(
