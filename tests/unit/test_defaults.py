@@ -13,13 +13,15 @@ import pytest
 
 from wfmlib import landscape, learning, networks, patterns, theory
 from wfmlib.landscape.local_entropy import excess_at
-from wfmlib.models import Margin
+from wfmlib.models import LogPotential, Margin
 from wfmlib.numerics import gaussian, solvers
 from wfmlib.theory import (
     clusters,
+    connectivity,
     franz_parisi,
     franz_parisi_1rsb,
     large_deviation,
+    localization,
     margin_students,
     stabilities,
     teacher_student,
@@ -54,6 +56,26 @@ DEFAULTS = [
         | QUIET
         | {"sigma": None, "damping": 0.0, "tolerance": 1e-6, "max_sweeps": 1000}
         | {"messages": None, "threads": None, "reference": None, "coupling": 0.0},
+    ),
+    (landscape.barrier, COUNTED | {"positions": 51, "match": False}),
+    (localization.curve, COUNTED | {"points": 100}),
+    (localization.threshold, COUNTED | {"points": 60}),
+    (connectivity.overlap, {"first": Margin(0.0), "second": Margin(0.0)}),
+    (connectivity.error, {"first": Margin(0.0), "second": Margin(0.0)} | COUNTED),
+    (connectivity.convex_margin, {"corners": 2, "constraint": Margin(-0.5)}),
+    (connectivity.star_margin, {"constraint": Margin(-0.5)}),
+    (
+        learning.potential_annealing,
+        {"constraint": LogPotential(1.0), "sweeps": 1000, "widths": 50, "first": 3.0}
+        | {"last": 0.01}
+        | QUIET,
+    ),
+    (
+        learning.stochastic_localization,
+        COUNTED
+        | QUIET
+        | {"sigma": None, "means": None, "end": None, "step": 0.05, "tolerance": 1e-4}
+        | {"damping": 0.0, "max_sweeps": 100, "threads": None},
     ),
     (learning.atanh_steps, {"steps": 30, "cap": 10.0}),
     (

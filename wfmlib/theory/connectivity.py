@@ -29,6 +29,11 @@ from wfmlib.theory.typical.entropy import solved
 
 __all__ = ["convex_margin", "error", "overlap", "star_margin"]
 
+
+def __dir__():
+    return __all__
+
+
 REACH = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 NATS = 37.0  # to which an exponential tail is followed
 PRIVATE = 24  # nodes for what is a solution's own, on each side of a step

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = ["curve", "threshold"]
 
+
+def __dir__():
+    return __all__
+
+
 SOLVED = (Margin, LogPotential)
 #: q1_hat - q0_hat (Binary), or (q1 - q0) / (1 - q1) (Spherical), is looked at from the first to
 #: the second: there 1 - q1 is about 1e-13, or 1e-6.
