@@ -62,6 +62,10 @@ GRIDS = {
     "fbp-reach": {"units": [3, 9], "alpha": [2.6, 2.8, 3.0]},
     "fbp-solve": {"N": [501, 1001, 2001], "alpha": [0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.75]},
     "fbp-sweeps": {"alpha": [HALF]},
+    "full-capacities": {
+        "activation": ["ReLU", "erf", "tanh", "GELU", "swish", "square", "abs"],
+    },
+    "full-margins": {"kappa": [-2.0, -1.8, -1.6, -1.4, -1.2, -1.0, -0.8, -0.6, -0.4, -0.2]},
     "image-focusing": {"data": ["original", "shuffled"], "damping": [0.5, 0.9]},
     "image-minima": ON_IMAGES,
     "image-training-sets": {"classes": ["dress, coat", "bag, coat"], "algorithm": FOUR},
@@ -88,6 +92,8 @@ COORDINATES = {
     },
     "elal-replicas": {"coupling": AROUND[[6, 10, 14, 18, 22, 26]], "beta": BETAS},
     "fbp-local-entropy": {"coupling": AROUND},
+    "full-capacities": {"level": range(33)},
+    "full-margins": {"level": range(33)},
     # the steps of P3's protocol, but for the first, which does not pull, and the last
     "fbp-perceptron": {
         "coupling": np.arctanh(np.arange(1, 49) / 49),
@@ -124,6 +130,8 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "cluster-reach": 20,
     "fbp-reach": 2,
     "fbp-solve": 30,
+    "full-capacities": 1,
+    "full-margins": 1,
     "image-focusing": 3,
     "image-minima": 50,  # P1, App. E
     "image-volume": 50,
@@ -140,11 +148,15 @@ PAIRED = set(GRIDS) - {
     "fbp-perceptron-success",
     "fbp-solve",
     "fbp-sweeps",
+    "full-capacities",
+    "full-margins",
     "replicated-annealing",
     "replicated-annealing-connected",
 }
 # whole numbers, so that only means are rounded
 COUNTED = {"annealing-losses", "replicated-annealing", "replicated-annealing-connected"}
+# a minimiser stops where rounding lets it
+SEARCHED = {"full-capacities", "full-margins"}
 # training, or reinforcement, follows signs of sums, which another rounding turns
 TRAINED = {
     "band-reach",
@@ -195,6 +207,9 @@ def test_what_is_compared_with_what(name):
     agreement = experiment.agreement
     if name in COUNTED:
         assert (agreement.rtol, agreement.atol, agreement.chaotic) == (1e-9, 0.0, False)
+        return
+    if name in SEARCHED:
+        assert (agreement.rtol, agreement.atol, agreement.chaotic) == (1e-2, 1e-3, False)
         return
     assert (agreement.rtol, agreement.atol) == (1e-5, 1e-7)
     assert (agreement.chaotic is True) == (name in TRAINED)
