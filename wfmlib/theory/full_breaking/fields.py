@@ -23,7 +23,7 @@ from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import energetic
 from wfmlib.theory.full_breaking.hierarchy import Hierarchy
 
-NODES = Range(200, 20_000, whole=True)
+NODES = Range(200, 9999, whole=True)
 WIDEST = 9.0  # how far fields are followed beyond 0 and kappa
 STEPS = 8  # of finite differences in an interval of the ladder, at least
 
@@ -65,7 +65,7 @@ def fields(hierarchy: Hierarchy, *, nodes: Annotated[int, NODES] = 1200) -> Fiel
     hierarchy : Hierarchy
         From `solve`, with at least one step.
     nodes : int
-        Of the grid of fields, from 200 to 20000; they lie densest about the margin.
+        Of the grid of fields, from 200 to 9999; they lie densest about the margin.
 
     Returns
     -------

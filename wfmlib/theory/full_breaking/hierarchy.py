@@ -98,7 +98,8 @@ def solve(
     constraint : Margin
         A margin from -2 to 1e4 times the activation's scale.
     steps : int, optional
-        From 1 to 6; by default the hierarchy is continuous, which takes a few seconds.
+        Of symmetry breaking, from 1 to 6; by default the hierarchy is continuous, which takes a
+        few seconds.
 
     Returns
     -------
