@@ -189,17 +189,20 @@ def test_a_program_gets_the_package_s_numbers(show, text):
         ("max_margin", {"alpha": 1e-9}, lambda: typical.max_margin(Perceptron(), 1e-9)),
         ("solve", {}, lambda: typical.solve(Perceptron())),
         ("capacity", {"load": 1.0}, lambda: typical.capacity(Perceptron(), load=1.0)),
-        (
-            "capacity",
-            {"device": "TreeCommittee(inf, Activation(lambda x: x**2))"},
-            lambda: Activation(np.square),
-        ),
     ],
 )
 def test_a_program_gets_the_package_s_messages(show, name, given, call):
     page = show()
     given = {"device": "Perceptron()"} | given
     assert refused(lambda: asked(page, f"typical.{name}", **given)) == refused(call)
+
+
+def test_an_even_activation_gets_the_package_s_message(show):
+    """But for the device, which the page knows by its text."""
+    device = {"device": "TreeCommittee(inf, Activation(lambda x: x**2))"}
+    told = refused(lambda: asked(show(), "typical.solve", alpha=0.5, **device))
+    squares = TreeCommittee(math.inf, Activation(np.square))
+    assert told == refused(lambda: typical.solve(squares, 0.5)).partition(", got")[0]
 
 
 def test_nan_gets_the_package_s_message(show):
