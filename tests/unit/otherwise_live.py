@@ -241,6 +241,11 @@ ROWS = {
     "band_gap_nested_real": {"clusters.nested_threshold": always(1.63)},
     "band_breakup": {"clusters.breakup": always(1.58)},
     "binary_breakup_between": {"clusters.breakup": always(0.76)},
+    # chapter 11
+    "relu_one_step_capacity": {"typical.capacity": always(2.67)},
+    "jamming_exponents_relation": {
+        "full_breaking.exponents": point(gaps=0.41, forces=0.42, overlaps=1.42)
+    },
     # chapter 12
     "uniform_measure_of_sphere_is_drawn": {"localization.threshold": always(0.5)},
     "uniform_measure_of_signs_is_not_drawn": {"_falls": always(0.0)},

@@ -112,11 +112,11 @@ def error(
     -----
     Source: B. L. Annesi and others, Phys. Rev. Lett. 131, 227301 (2023), for the perceptron.
     """
-    pair = _Pair(device, alpha, first, second)
-    _validate.member("constraint", constraint, (Margin,))
     positions = _validate.reals("position", position)
     if not np.all((positions >= 0.0) & (positions <= 1.0)):
         raise ValueError(f"position must be numbers from 0 to 1, got {position!r}")
+    _validate.member("constraint", constraint, (Margin,))
+    pair = _Pair(device, alpha, first, second)
     found = np.array([pair.error(g, constraint.kappa) for g in positions.ravel()])
     return float(found[0]) if positions.ndim == 0 else found.reshape(positions.shape)
 

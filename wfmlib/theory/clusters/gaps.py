@@ -17,6 +17,7 @@ import scipy
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
+from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory import large_deviation
 from wfmlib.theory.axes import RESOLVED, ResolvedLoad, each
@@ -374,8 +375,9 @@ def last_load(
             return float(annealed(one, m, axes).load)
         return _last_quenched(one, m, axes)
 
-    if np.ndim(overlap) == 0:
-        return at(overlap)
+    overlaps = _validate.reals("overlap", overlap)
+    if overlaps.ndim == 0:
+        return at(float(overlaps))
 
     def or_nan(one):
         try:
@@ -383,7 +385,7 @@ def last_load(
         except NotConverged:
             return math.nan
 
-    return each(or_nan, "overlap", overlap)
+    return each(or_nan, "overlap", overlaps)
 
 
 def _last_quenched(overlap, m, axes):
