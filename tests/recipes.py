@@ -14,7 +14,9 @@ import numpy as np
 from wfmlib import datasets, landscape, learning, networks
 from wfmlib.book.experiments import (
     annealing_losses,
+    band_reach,
     binary_networks,
+    cluster_reach,
     image_task,
     image_training_sets,
     replicated_annealing,
@@ -22,8 +24,9 @@ from wfmlib.book.experiments import (
 )
 from wfmlib.models.devices import Device
 from wfmlib.networks._machines import Machine
+from wfmlib.theory import full_breaking, typical
 
-NOT_TOLD = ("rng", "progress", "sigma", "messages")  # of a recipe
+NOT_TOLD = ("rng", "seed", "progress", "sigma", "messages")  # of a recipe
 STEPS = 30  # of a protocol, in the history of what focusing found
 
 
@@ -70,12 +73,19 @@ def recorded(monkeypatch, task, seeds=None):
     record(annealing_losses, "replicated_annealing", _annealed)
     record(replicated_annealing, "replicated_annealing", _annealed)
     record(replicated_annealing, "noisy_errors", _noisy)
+    record(band_reach, "reinforced_message_passing", _reinforced)
+    record(cluster_reach, "reinforced_message_passing", _reinforced)
+    record(cluster_reach, "learned", lambda told: (_reinforced(told).weights, 1))
+    record(learning, "potential_annealing", _drawn)
+    record(learning, "stochastic_localization", _drawn)
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
     record(single_flips, "flipped", lambda told: np.zeros((2, single_flips.LAYERS)))
     record(image_task, "dress_coat", _dress_coat)
     record(datasets, "fashion_mnist", _fashion)
     record(image_task, "shuffle_pixels", lambda told: told["xi"])
+    record(full_breaking, "solve", _hierarchy)
+    record(typical, "capacity", lambda told: 0.0)
     for measure, answer in {
         "local_entropy": _curve,
         "max_eigenvalue": lambda told: 0.0,
@@ -159,9 +169,25 @@ def _annealed(told):
     return found
 
 
+def _reinforced(told):
+    return SimpleNamespace(weights=np.ones(told["xi"].shape[1], np.int8), errors=0, sweeps=1)
+
+
+def _drawn(told):
+    weights = np.ones(told["xi"].shape[1], np.int8)
+    return SimpleNamespace(weights=weights, errors=0, converged=True)
+
+
 def _believed(told):
     means = np.zeros(told["device"].shape(told["xi"].shape[1]))
     return SimpleNamespace(entropy=0.0, means=means, converged=True, sweeps=1, residual=0.0)
+
+
+def _hierarchy(told):
+    overlaps = np.zeros(32)
+    return SimpleNamespace(
+        alpha=0.0, error=0.0, smallest_overlap=0.0, gap=None, overlaps=overlaps, heights=overlaps
+    )
 
 
 def _noisy(told):

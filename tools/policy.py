@@ -3,7 +3,7 @@
 A Content-Security-Policy in the head of every page names the only sources of scripts, styles,
 pictures and fonts: the site's own files. A script that stands in the page runs if the policy
 holds its SHA-256, so a script that finds its way into a page does not. A page with a figure that
-computes may compile WebAssembly, and no text as code; one that runs algorithms may start a worker
+computes may compile WebAssembly, and no text as code; one that runs for long may start a worker
 from its own text. Handlers in attributes (``onclick``) cannot
 be named one by one: the theme's are replaced by a word that `book/_static/buttons.js` listens
 for, and any other ends the build.
@@ -30,8 +30,10 @@ SOURCES = {
 }
 
 COMPILING = "'wasm-unsafe-eval'"  # WebAssembly alone, as `tools.live` gives it to a page
-RUNNING = 'class="wfm-instance-data"'
-COMPUTING = ('class="wfm-live"', RUNNING)
+FOLLOWING = 'class="wfm-followed"'
+RUNNING = ('class="wfm-instance-data"', 'class="wfm-calculator-data"', FOLLOWING)
+COMPUTING = ('class="wfm-live"', *RUNNING)
+STARTING = ('data-worker="blob"', *RUNNING)  # what starts a worker
 WORKERS = {"worker-src": "blob:"}  # a page that is opened as a file can start no other
 
 # What the theme's buttons do, and the word for it.
@@ -62,7 +64,8 @@ def policy(html: str) -> str:
     digests = sorted({digest(one) for one in inline(html)})
     compiling = [COMPILING] if any(mark in html for mark in COMPUTING) else []
     scripts = " ".join([SOURCES["script-src"], *compiling, *digests])
-    allowed = SOURCES | {"script-src": scripts} | (WORKERS if RUNNING in html else {})
+    workers = WORKERS if any(mark in html for mark in STARTING) else {}
+    allowed = SOURCES | {"script-src": scripts} | workers
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
 
 

@@ -39,7 +39,8 @@ RUNS_ON = re.compile(r"(?:,? and)?[:,;]*$")  # "the reference, and" a formula
 FORMULA = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \((eq-[^)]+)\))?$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^(`{3,}|:{3,}|\$\$).*?^\1.*?$", re.MULTILINE | re.DOTALL)
 LIVE = re.compile(
-    r'<script[^>]* class="wfm-(?:live|instance-data)">.*?</script>', re.DOTALL
+    r'<script[^>]* class="wfm-(?:live|followed|instance-data|calculator-data)">.*?</script>',
+    re.DOTALL,
 )  # of pages alone
 MATH = re.compile(r"\$[^$]+\$")
 SENTENCE_END = re.compile(r"(?<=[.!?:)*])(?<!\b(?:App|Fig|Sec)\.)\s+(?=[\"'(*$A-Z])")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,12 +68,19 @@ def found(run: dict[str, Any], row: dict[str, Any], like: dict[str, Any]) -> flo
     return float(value) / row.get("per", like.get("per", 1.0))
 
 
+def measured(run: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Say whether a row has a number: a browser that is not there is not measured."""
+    return "value" in row or any(
+        one["fullname"] == f"benchmarks/{row['of']}" for one in run["benchmarks"]
+    )
+
+
 def table(run: dict[str, Any], group: dict[str, Any]) -> str:
     """Return the table of a group, in Markdown."""
     lines = ["| what | time | unit | beside it | its time | ratio |", "|" + " --- |" * 6]
     for row in group["row"]:
         ours, cells = found(run, row, row), ["", "", ""]
-        if "beside" in row:
+        if "beside" in row and measured(run, row["beside"]):
             other = found(run, row["beside"], row)
             cells = [row["beside"]["name"], digits(other), digits(ours / other)]
         lines.append(f"| {' | '.join([row['what'], digits(ours), row['unit'], *cells])} |")
@@ -87,15 +95,39 @@ def digits(value: float) -> str:
 
 def written(run: dict[str, Any]) -> str:
     """Return what stands between the marks of the page."""
+    parts = [conditions(run)]
+    for group in groups():
+        parts += [heading(group), table(run, group)]
+    return "\n\n".join(parts)
+
+
+def conditions(run: dict[str, Any]) -> str:
+    """Return the sentence that says when and on what it was measured."""
     machine = run["machine_info"]
-    parts = [
+    return (
         f"Measured on {run['datetime'][:10]}: {machine['model']}, {machine['cores']} cores, "
         f"Python {machine['python_version']}, {machine['libraries']}; load average "
         f"{machine['load']:.1f} when it began."
-    ]
-    for group in groups():
-        parts += [f"## {group['title']}", table(run, group)]
-    return "\n\n".join(parts)
+    )
+
+
+def heading(group: dict[str, Any]) -> str:
+    """Return the heading of a group, and what must be said before its table."""
+    said = f"\n\n{group['said']}" if "said" in group else ""
+    return f"## {group['title']}{said}"
+
+
+def replaced(page: str, run: dict[str, Any], group: dict[str, Any]) -> str:
+    """Return the page with one group measured anew, under conditions of its own."""
+    before, _, rest = page.partition(BEGIN)
+    between, _, after = rest.partition(END)
+    parts = re.split(r"^(?=## )", between, flags=re.MULTILINE)
+    text = f"{heading(group)}\n\n{conditions(run)}\n\n{table(run, group)}\n\n"
+    start = f"## {group['title']}\n"
+    others = [part for part in parts if not part.startswith(start)]
+    places = [i for i, part in enumerate(parts) if part.startswith(start)] or [len(parts)]
+    others.insert(places[0], text)
+    return f"{before}{BEGIN}{''.join(others)}{END}{after}"
 
 
 def main() -> None:
@@ -103,16 +135,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE",
                         help="what pytest-benchmark wrote; nothing is measured")  # fmt: skip
-    file = parser.parse_args().file
+    parser.add_argument("--only", metavar="TITLE", help="one group, others stay as they are")
+    given = parser.parse_args()
+    file, wanted = given.file, [g for g in groups() if given.only in (None, g["title"])]
+    if not wanted:
+        parser.error(f"no group is called {given.only!r}")
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         if file is None:
             file = Path(folder, "run.json")
-            measure(list(asked(groups())), file)
+            measure(list(asked(wanted)), file)
         run = json.loads(file.read_text())
     machine = run["machine_info"]
     machine.setdefault("load", load)
     machine.update(model=processor(), cores=os.cpu_count(), libraries=libraries())
+    if given.only:
+        PAGE.write_text(replaced(PAGE.read_text(), run, wanted[0]))
+        return
     before, _, rest = PAGE.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     PAGE.write_text(f"{before}{BEGIN}\n\n{written(run)}\n\n{END}{after}")

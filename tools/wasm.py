@@ -1,8 +1,10 @@
 """Compile kernels of the package to WebAssembly: what the pages compute with, without a kernel.
 
-    python -m tools.wasm            # writes _build/wasm/kernels.wasm and kernels.js
+    python -m tools.wasm            # writes _build/wasm/kernels-GROUP.wasm and .js
 
-numba turns each kernel of `EXPORTS` into LLVM's intermediate code, as it does for Python; LLVM
+A group of `EXPORTS` is one module; a page loads the groups that its figures call.
+
+numba turns each kernel into LLVM's intermediate code, as it does for Python; LLVM
 optimises and translates it for WebAssembly; zig links it with the C library's mathematics (musl),
 so that the module imports nothing. No formula is written again.
 
@@ -31,32 +33,79 @@ from typing import Any
 
 from tools.notebooks import BUILD, ROOT
 
-#: What a page may call: its name there, where it stands in the package, and how many numbers it
-#: takes, or a letter of `KINDS` for each of its arguments.
+REPLICAS = "wfmlib.theory.saddles.pages_replicas"
+#: What a page may call, by group: its name there, which no other group has, where it stands in the
+#: package, and how many numbers it takes, or a letter of `KINDS` for each of its arguments.
 EXPORTS = {
-    "G": ("wfmlib.numerics.gaussian:G", 1),
-    "H": ("wfmlib.numerics.gaussian:H", 1),
-    "log_H": ("wfmlib.numerics.gaussian:log_H", 1),
-    "hazard": ("wfmlib.numerics.gaussian:hazard", 1),
-    "hazard_derivative": ("wfmlib.numerics.gaussian:hazard_derivative", 1),
-    "binary_curve": ("wfmlib.theory.saddles.pages:binary_curve", 2),
-    "binary_point": ("wfmlib.theory.saddles.pages:binary_point", 2),
-    "binary_capacity": ("wfmlib.theory.saddles.pages:binary_capacity", 1),
-    "binary_last_load": ("wfmlib.theory.saddles.pages:binary_last_load", 1),
-    "spherical_curve": ("wfmlib.theory.saddles.pages:spherical_curve", 2),
-    "spherical_point": ("wfmlib.theory.saddles.pages:spherical_point", 2),
-    "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
-    "drawn": ("wfmlib.learning.pages.drawn:drawn", "nBb"),
-    "counted": ("wfmlib.learning.pages.counted:counted", "Baab"),
-    "started": ("wfmlib.learning.pages.passed:started", "nwMAa"),
-    "focused": ("wfmlib.learning.pages.passed:focused", "nnA"),
-    "swept": ("wfmlib.learning.pages.passed:swept", "nnnnBwMAa"),
-    "means": ("wfmlib.learning.pages.passed:means", "Aa"),
-    "errors": ("wfmlib.learning.pages.passed:errors", "Ba"),
-    "entropy": ("wfmlib.learning.pages.passed:entropy", "nBMA"),
-    "surrounded": ("wfmlib.learning.pages.passed:surrounded", "nnnBwMAa"),
-    "begun": ("wfmlib.learning.pages.clipped:begun", "nwa"),
-    "corrected": ("wfmlib.learning.pages.clipped:corrected", "Bwa"),
+    "typical": {
+        "G": ("wfmlib.numerics.gaussian:G", 1),
+        "H": ("wfmlib.numerics.gaussian:H", 1),
+        "log_H": ("wfmlib.numerics.gaussian:log_H", 1),
+        "hazard": ("wfmlib.numerics.gaussian:hazard", 1),
+        "hazard_derivative": ("wfmlib.numerics.gaussian:hazard_derivative", 1),
+        "binary_curve": ("wfmlib.theory.saddles.pages:binary_curve", 2),
+        "binary_point": ("wfmlib.theory.saddles.pages:binary_point", 2),
+        "binary_capacity": ("wfmlib.theory.saddles.pages:binary_capacity", 1),
+        "binary_last_load": ("wfmlib.theory.saddles.pages:binary_last_load", 1),
+        "spherical_curve": ("wfmlib.theory.saddles.pages:spherical_curve", 2),
+        "spherical_point": ("wfmlib.theory.saddles.pages:spherical_point", 2),
+        "spherical_capacity": ("wfmlib.theory.saddles.pages:spherical_capacity", 1),
+        "typical_curve": ("wfmlib.theory.typical.pages:typical_curve", "nnna"),
+        "typical_solve": ("wfmlib.theory.typical.pages:typical_solve", "nnna"),
+        "typical_capacity": ("wfmlib.theory.typical.pages:typical_capacity", "nna"),
+        "typical_instability": ("wfmlib.theory.typical.pages:typical_instability", "nna"),
+        "typical_last_load": ("wfmlib.theory.typical.pages:typical_last_load", "nna"),
+        "typical_max_margin": ("wfmlib.theory.typical.pages:typical_max_margin", "nna"),
+        "typical_last_margin": ("wfmlib.theory.typical.pages:typical_last_margin", "nna"),
+        "effective_overlap": ("wfmlib.models.sampled:effective", "nna"),
+        "knotted": ("wfmlib.models.sampled:knotted", "aaa"),
+        "knotted_piece": ("wfmlib.models.sampled:knotted_piece", "nnaaa"),
+        "look": ("wfmlib.models.sampled:look", "a"),
+        "looked": ("wfmlib.models.sampled:looked", "a"),
+        "places": ("wfmlib.models.sampled:places", "AA"),
+        "judged": ("wfmlib.models.sampled:judged", "nAAa"),
+        "straight": ("wfmlib.models.sampled:straight", "naA"),
+        "sampled": ("wfmlib.models.sampled:sampled", "naAa"),
+        "sampled_piece": ("wfmlib.models.sampled:sampled_piece", "nnaAaa"),
+    },
+    "gibbs": {
+        "gibbs_curve": ("wfmlib.theory.saddles.pages_gibbs:curve", "nnA"),
+        "gibbs_point": ("wfmlib.theory.saddles.pages_gibbs:point", 3),
+        "gibbs_zero_entropy": ("wfmlib.theory.saddles.pages_gibbs:zero_entropy", 2),
+        "gibbs_instability": ("wfmlib.theory.saddles.pages_gibbs:instability", 2),
+    },
+    "instance": {
+        "drawn": ("wfmlib.learning.pages.drawn:drawn", "nBb"),
+        "counted": ("wfmlib.learning.pages.counted:counted", "Baab"),
+        "started": ("wfmlib.learning.pages.passed:started", "nwMAa"),
+        "focused": ("wfmlib.learning.pages.passed:focused", "nnA"),
+        "swept": ("wfmlib.learning.pages.passed:swept", "nnnnBwMAa"),
+        "means": ("wfmlib.learning.pages.passed:means", "Aa"),
+        "errors": ("wfmlib.learning.pages.passed:errors", "Ba"),
+        "entropy": ("wfmlib.learning.pages.passed:entropy", "nBMA"),
+        "surrounded": ("wfmlib.learning.pages.passed:surrounded", "nnnBwMAa"),
+        "begun": ("wfmlib.learning.pages.clipped:begun", "nwa"),
+        "corrected": ("wfmlib.learning.pages.clipped:corrected", "Bwa"),
+    },
+    "surroundings": {
+        "binary_begun": ("wfmlib.theory.saddles.pages_reference:binary_begun", "nnna"),
+        "binary_around": ("wfmlib.theory.saddles.pages_reference:binary_around", "nnnnna"),
+        "binary_surroundings": ("wfmlib.theory.saddles.pages_reference:binary_surroundings", 4),
+        "binary_turn": ("wfmlib.theory.saddles.pages_reference:binary_turn", "nnnnnna"),
+        "binary_largest": ("wfmlib.theory.saddles.pages_dips:binary_largest", 1),
+        "binary_no_gap": ("wfmlib.theory.saddles.pages_dips:binary_no_gap", 2),
+        "binary_monotonic": ("wfmlib.theory.saddles.pages_dips:binary_monotonic", 2),
+    },
+    "replicas": {
+        "binary_replicas_begun": (f"{REPLICAS}:binary_replicas_begun", "nnna"),
+        "binary_replicas_around": (f"{REPLICAS}:binary_replicas_around", "nnnnna"),
+        "binary_replicas": (f"{REPLICAS}:binary_replicas", 4),
+    },
+    "committees": {
+        "signs_replicas_begun": (f"{REPLICAS}:signs_replicas_begun", "nnna"),
+        "signs_replicas_around": (f"{REPLICAS}:signs_replicas_around", "nnnnna"),
+        "signs_replicas": (f"{REPLICAS}:signs_replicas", 4),
+    },
 }
 #: A number, and arrays of one to three axes.
 KINDS = {
@@ -101,13 +150,13 @@ def lowered(function: Any, takes: str) -> tuple[str, str, int]:
     result = compiler.compile_extra(*context, function, arguments, None, flags, locals={})
     returned = result.signature.return_type
     gives = 1 if returned == types.float64 else len(returned)
-    if returned not in (types.float64, types.UniTuple(types.float64, gives)):
+    if returned != types.float64 and any(one != types.float64 for one in returned):
         raise TypeError(f"{function.__name__} must return float64 numbers, got {returned}")
     return result.library.get_llvm_str(), result.fndesc.llvm_func_name, gives
 
 
 def translated(exports: dict) -> tuple[bytes, dict]:
-    """Return the kernels as one object file, and what each takes and gives."""
+    """Return the kernels of a group as one object file, and what each takes and gives."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
@@ -122,7 +171,7 @@ def translated(exports: dict) -> tuple[bytes, dict]:
         text, symbol, gives = lowered(found(place), takes)
         text = re.sub(r'target (triple|datalayout) = "[^"]*"\n', "", text)
         text = text.replace(" = common ", " = weak ")  # the linker knows no common symbols
-        text = COUNTING.sub(nothing, text)  # arrays are not freed one by one
+        text = COUNTING.sub(declared, text)
         part = llvm.parse_assembly(f'target triple = "{TARGET}"\n{text}')
         part.data_layout = str(machine.target_data)
         part.get_function(symbol).name = name
@@ -137,9 +186,9 @@ def translated(exports: dict) -> tuple[bytes, dict]:
     return machine.emit_object(whole), told
 
 
-def nothing(found: re.Match) -> str:
-    """Return a definition that counts no references, in place of one that does."""
-    return f"define linkonce_odr void @NRT_{found[1]}(ptr %0) {{\n  ret void\n}}\n"
+def declared(found: re.Match) -> str:
+    """Return a declaration in place of a definition: the runtime counts references."""
+    return f"declare void @NRT_{found[1]}(ptr)\n"
 
 
 def linked(code: bytes, names: list[str]) -> bytes:
@@ -162,14 +211,14 @@ def linked(code: bytes, names: list[str]) -> bytes:
         return module.read_bytes()
 
 
-def script(module: bytes, told: dict) -> str:
-    """Return the module as a script: pages from files may not fetch."""
+def script(group: str, module: bytes, told: dict) -> str:
+    """Return the module of a group as a script: pages from files may not fetch."""
     data = {"module": base64.b64encode(module).decode(), "kernels": told}
-    return f"window.wfmKernels = {json.dumps(data)};\n"
+    return f"(window.wfmKernels ??= {{}}).{group} = {json.dumps(data)};\n"
 
 
 def state() -> str:
-    """Return a digest of all that the module is made from."""
+    """Return a digest of all that the modules are made from."""
     digest = hashlib.sha256()
     parts = (ROOT / "wfmlib" / name for name in ("numerics", "models", "theory", "learning"))
     sources = sorted(path for part in parts for path in part.rglob("*.py"))
@@ -181,7 +230,7 @@ def state() -> str:
 
 
 def make() -> Path:
-    """Return the folder with the module, made in a process of its own unless it is up to date.
+    """Return the folder with the modules, made in a process of its own unless it is up to date.
 
     Raises
     ------
@@ -203,12 +252,13 @@ def make() -> Path:
 
 
 def write() -> None:
-    """Compile in this process, and write the module and its script."""
-    code, told = translated(EXPORTS)
-    module = linked(code, list(EXPORTS))
-    (MADE / "kernels.wasm").write_bytes(module)
-    (MADE / "kernels.json").write_text(json.dumps(told))
-    (MADE / "kernels.js").write_text(script(module, told))
+    """Compile in this process, and write the module and the script of each group."""
+    for group, exports in EXPORTS.items():
+        code, told = translated(exports)
+        module = linked(code, list(exports))
+        (MADE / f"kernels-{group}.wasm").write_bytes(module)
+        (MADE / f"kernels-{group}.json").write_text(json.dumps(told))
+        (MADE / f"kernels-{group}.js").write_text(script(group, module, told))
 
 
 def called(calls: list) -> dict:
@@ -231,12 +281,12 @@ def _plain(given: Any) -> Any:
 
 
 def main() -> None:
-    """Make the module, and say how large it is."""
+    """Make the modules, and say how large they are."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     if parser.parse_args().here:
         return write()
-    for file in sorted(make().glob("kernels.*")):
+    for file in sorted(make().glob("kernels-*.js")):
         print(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1000:.1f} kB")
     return None
 

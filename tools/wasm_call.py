@@ -1,11 +1,11 @@
-"""Call kernels of a module of `tools.wasm` without a browser, with wasmtime.
+"""Call kernels of the modules of `tools.wasm` without a browser, with wasmtime.
 
     .venv-wasm/bin/python tools/wasm_call.py FOLDER < calls.json
 
 `calls.json` lists calls, each a name and its arguments: ``[["H", 0.5], ...]``, an array as its
 shape and its numbers. What is printed has `answers`, the numbers returned or null where the kernel
 raised an exception; `arrays`, what the arrays of each call hold after it; `imports`, how much the
-module asks of its surroundings; `memory`, how many bytes it holds in the end.
+modules called ask of their surroundings; `memory`, how many bytes they hold in the end.
 """
 
 from __future__ import annotations
@@ -24,14 +24,22 @@ CODES = {"a": "d", "A": "d", "M": "d", "b": "b", "B": "b", "w": "Q"}  # of `arra
 def main() -> None:
     """Answer the calls of standard input."""
     folder = Path(sys.argv[1])
-    kernels = json.loads((folder / "kernels.json").read_text())
+    files = {file.stem.removeprefix("kernels-"): file for file in folder.glob("kernels-*.json")}
+    told = {group: json.loads(file.read_text()) for group, file in files.items()}
+    groups = {name: group for group, kernels in told.items() for name in kernels}
     store = wasmtime.Store()
-    module = wasmtime.Module.from_file(store.engine, str(folder / "kernels.wasm"))
-    exports = wasmtime.Instance(store, module, []).exports(store)
-    memory, take = exports["memory"], exports["take"]
+    modules: dict[str, wasmtime.Module] = {}
+    instances: dict = {}
     answers: list[list[float] | None] = []
     arrays = []
     for name, *given in json.load(sys.stdin):
+        group = groups[name]
+        if group not in instances:
+            module = wasmtime.Module.from_file(store.engine, str(folder / f"kernels-{group}.wasm"))
+            modules[group] = module
+            instances[group] = wasmtime.Instance(store, module, []).exports(store)
+        kernels, exports = told[group], instances[group]
+        memory, take = exports["memory"], exports["take"]
         exports["reset"](store)
         size = 8 * kernels[name]["gives"]
         results, failure = take(store, size), take(store, 8)
@@ -54,9 +62,10 @@ def main() -> None:
             end = address + len(held) * held.itemsize
             held[:] = array.array(held.typecode, memory.read(store, address, end))
         arrays.append([held.tolist() for held, _ in places])
-    told = {"answers": answers, "arrays": arrays, "imports": len(module.imports)}
-    told["memory"] = memory.data_len(store)
-    json.dump(told, sys.stdout)
+    found = {"answers": answers, "arrays": arrays}
+    found["imports"] = sum(len(module.imports) for module in modules.values())
+    found["memory"] = sum(one["memory"].data_len(store) for one in instances.values())
+    json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":

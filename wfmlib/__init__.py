@@ -30,6 +30,7 @@ _MEMBERS = (
     "Binary",
     "Committee",
     "CrossEntropy",
+    "LogPotential",
     "Margin",
     "ParityMachine",
     "Perceptron",

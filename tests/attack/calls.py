@@ -18,6 +18,7 @@ from wfmlib.models import (
 )
 from wfmlib.numerics import comparisons, gaussian, solvers
 from wfmlib.theory import (
+    clusters,
     cross_entropy,
     franz_parisi,
     franz_parisi_1rsb,
@@ -95,6 +96,16 @@ CALLS = [
     (large_deviation.overlap_range, THEORY),
     (large_deviation.zero_complexity_replicas, DENSE),
     (large_deviation.dense_threshold, {"device": Perceptron(), "replicas": 20.0}),
+    (clusters.solve, {**DENSE, "replicas": 3.0}),
+    (clusters.curve, {**DENSE, "overlap": [0.9], "replicas": 3.0}),
+    (clusters.entropy, {**DENSE, "replicas": 3.0}),
+    (clusters.last_load, {"device": Perceptron(), "overlap": 0.9, "replicas": 3.0}),
+    (clusters.overlap_gap, {**THEORY, "replicas": 3.0}),
+    (clusters.threshold, {"device": Perceptron(), "replicas": 3.0}),
+    (clusters.first_gap, {"device": Perceptron(), "replicas": 3.0}),
+    (clusters.nested_entropy, {**THEORY, "overlaps": [0.8, 0.95], "replicas": [2.0, 3.0]}),
+    (clusters.nested_threshold, {"device": Perceptron(), "replicas": [2.0, 3.0]}),
+    (clusters.first_nested_gap, {"device": Perceptron(), "replicas": [2.0, 3.0]}),
     (stabilities.density, {**DENSE, "stability": 0.5, "replicas": 3.0}),
     (stabilities.cumulative, {**DENSE, "stability": 0.5, "replicas": 3.0}),
     (teacher_student.solve, THEORY),

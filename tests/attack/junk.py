@@ -10,10 +10,15 @@ import numpy as np
 
 from wfmlib import landscape, learning, patterns
 from wfmlib.models import Margin, Perceptron, Spherical, TreeCommittee
+from wfmlib.numerics import solvers
 from wfmlib.theory import (
+    clusters,
+    connectivity,
     cross_entropy,
     franz_parisi,
+    full_breaking,
     large_deviation,
+    localization,
     margin_students,
     stabilities,
     teacher_student,
@@ -28,6 +33,29 @@ MARGIN = {"constraint": Margin(0.0)}
 THEORY = {"device": Perceptron(), "alpha": 0.5}
 COUNTED = {"device": Perceptron(), **INSTANCE}
 REAL = {"device": Perceptron(Spherical()), **INSTANCE}
+SPHERE = {"device": Perceptron(Spherical()), "alpha": 0.5}
+PAIRS = {"overlap": 0.9, "replicas": 3.0, **MARGIN}
+GROUPS = {"device": Perceptron(), "replicas": 3.0, **MARGIN}
+NESTED = {"device": Perceptron(), "replicas": [2.0, 3.0], **MARGIN}
+ENDS = {
+    "a": Perceptron(Spherical()).network(W),
+    "b": Perceptron(Spherical()).network(np.arange(9.0)),
+}
+ALIKE = {
+    "steps": None,
+    "alpha": 2.0,
+    "error": 0.0,
+    "overlaps": np.empty(0),
+    "heights": np.empty(0),
+}
+SYMMETRIC = full_breaking.Hierarchy(
+    Perceptron(Spherical()),
+    Margin(0.0),
+    **ALIKE,
+    chi=1.0,
+    gap=None,
+    report=solvers.Report(True, 0.0, 1, ""),
+)
 
 VALID = [
     (typical.solve, {**THEORY, **MARGIN}),
@@ -62,6 +90,30 @@ VALID = [
     (landscape.error_profile, {**AT, "distances": 0.1, "rng": 1, "samples": 3}),
     (landscape.noise_robustness, {**AT, "noise": 0.1, "rng": 1}),
     (landscape.overlap, {"w1": W, "w2": W}),
+    (landscape.geodesic, {**ENDS, "position": 0.5}),
+    (landscape.blend, {"solutions": list(ENDS.values()), "shares": [0.5, 0.5]}),
+    (landscape.barrier, {**ENDS, **INSTANCE, **MARGIN, "positions": 3, "match": False}),
+    (clusters.solve, {**THEORY, **PAIRS}),
+    (clusters.curve, {**THEORY, **PAIRS, "overlap": [0.9]}),
+    (clusters.entropy, {**THEORY, **PAIRS}),
+    (clusters.last_load, {"device": Perceptron(), **PAIRS}),
+    (clusters.overlap_gap, {**THEORY, **GROUPS}),
+    (clusters.threshold, GROUPS),
+    (clusters.first_gap, GROUPS),
+    (clusters.nested_entropy, {**THEORY, **NESTED, "overlaps": [0.8, 0.95]}),
+    (clusters.nested_threshold, NESTED),
+    (clusters.first_nested_gap, NESTED),
+    (clusters.breakup, {"device": Perceptron(), **MARGIN}),
+    (connectivity.overlap, {**SPHERE, "first": Margin(0.0), "second": Margin(0.0)}),
+    (connectivity.error, {**SPHERE, "position": 0.5, **MARGIN}),
+    (connectivity.convex_margin, {**SPHERE, "corners": 2, "constraint": Margin(-0.5)}),
+    (connectivity.star_margin, {**SPHERE, "constraint": Margin(-0.5)}),
+    (full_breaking.solve, {"device": Perceptron(Spherical()), **MARGIN, "steps": 1}),
+    (full_breaking.fields, {"hierarchy": SYMMETRIC, "nodes": 400}),
+    (localization.curve, {**THEORY, **MARGIN, "points": 20}),
+    (localization.threshold, {"device": Perceptron(), **MARGIN, "points": 20}),
+    (learning.stochastic_localization, {**COUNTED, "step": 0.5, "rng": 1}),
+    (learning.potential_annealing, {**COUNTED, "sweeps": 3, "widths": 2, "rng": 1}),
 ]
 JUNK = [object(), "word", 1.0 + 1.0j, float("nan"), [[1.0], [1.0, 2.0]], {}, np.ma.masked]
 

@@ -16,7 +16,7 @@ from tools import api_reference, notebooks, numbering
 
 API = notebooks.BOOK / "api"
 MODULES = api_reference.modules()
-CHAPTERS = sorted(notebooks.BOOK.glob("0*.md"))
+CHAPTERS = sorted(notebooks.BOOK.glob("[01]*.md"))
 MARKER = re.compile(r"\[(eq-[a-z0-9-]+)\]")
 
 

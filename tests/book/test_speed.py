@@ -41,8 +41,30 @@ def test_a_table_of_a_run():
             {"what": "alone", "of": "a.py::y", "unit": "s"},
         ]
     }  # fmt: skip
+    group["row"].append(group["row"][0] | {"beside": {"name": "not there", "of": "a.py::none"}})
     assert speed.table(run, group).splitlines()[2:] == [
         "| x | 2.0 | ms | y | 40 | 0.050 |",
         "| z | 5.0 | ns | as told | 20 | 0.25 |",
         "| alone | 0.040 | s |  |  |  |",
+        "| x | 2.0 | ms |  |  |  |",
     ]
+
+
+def test_one_group_is_measured_anew():
+    """The others keep their numbers; the group says under which conditions its own are."""
+    machine = {"model": "A", "cores": 2, "python_version": "3", "libraries": "B", "load": 7.0}
+    run = {
+        "datetime": "2030-01-02T00:00",
+        "machine_info": machine,
+        "benchmarks": [{"fullname": "benchmarks/a.py::x", "stats": {"min": 2.0}}],
+    }
+    group = {"title": "One", "row": [{"what": "x", "of": "a.py::x", "unit": "s"}]}
+    page = f"a\n{speed.BEGIN}\n\nOld.\n\n## One\n\nold\n\n## Two\n\nkept\n\n{speed.END}\nz\n"
+    found = speed.replaced(page, run, group)
+    assert "old" not in found
+    assert found.index("## One") < found.index("| x | 2.0 | s |") < found.index("## Two")
+    assert "Measured on 2030-01-02: A, 2 cores" in found
+    again = speed.replaced(found, run, group)
+    assert again == found
+    fresh = speed.replaced(page, run, group | {"title": "Three"})
+    assert fresh.index("kept") < fresh.index("## Three") < fresh.index(speed.END)

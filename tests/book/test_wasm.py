@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from tools import wasm
+from wfmlib import Activation, Binary, Perceptron, ReLU, Sign, Spherical, TreeCommittee
+from wfmlib.models import sampled
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.zeros import NO_ZERO
 from wfmlib.theory.saddles import pages
+from wfmlib.theory.typical import pages as typical_pages
 
 TAILS = ["G", "H", "log_H", "hazard", "hazard_derivative"]
 
@@ -85,6 +90,49 @@ def test_past_the_last_load_there_is_no_number(weights):
     assert np.all(np.isnan(found[2:]))
 
 
+DEVICES = [
+    Perceptron(),
+    Perceptron(Spherical()),
+    TreeCommittee(math.inf, Sign(), Binary()),
+    TreeCommittee(math.inf, ReLU(), Spherical()),
+    TreeCommittee(math.inf, Activation(np.tanh), Binary()),
+    TreeCommittee(math.inf, Activation(lambda x: np.clip(x, -1.0, 1.0)), Spherical()),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+def test_the_calculator_s_numbers_are_those_of_the_package(device):
+    """On a grid of margins and loads, and at random; relative to 1e-12, entropies as above."""
+    weights, about = typical_pages.described(device)
+    rng = np.random.default_rng(6)
+    places = [(alpha, kappa) for alpha in (0.0, 0.2, 0.6) for kappa in (-0.5, 0.0, 0.2)]
+    places += list(zip(rng.uniform(0.0, 0.4, 20), rng.uniform(-0.5, 0.5, 20), strict=True))
+    calls = [["typical_solve", *place, weights, about] for place in places]
+    kinds = ("capacity", "instability", "last_load")
+    calls += [[f"typical_{kind}", k, weights, about] for kind in kinds for _, k in places[:3]]
+    kinds = ("max_margin", "last_margin")
+    calls += [[f"typical_{kind}", a, weights, about] for kind in kinds for a in (0.0, 0.5, 2.0)]
+    calls += [["typical_curve", u, 0.2, weights, about] for u in (-5.0, 0.0, 2.0)]
+    for (name, *given), found in zip(calls, wasm.called(calls)["answers"], strict=True):
+        wanted = np.atleast_1d(getattr(typical_pages, name)(*given))
+        rest = slice(2, None) if len(wanted) > 2 and name != "typical_curve" else slice(None)
+        np.testing.assert_allclose(found[rest], wanted[rest], rtol=1e-12, atol=1e-13)
+
+
+def test_arrays_of_samples_are_those_of_the_package():
+    """To 1e-11, which is their error: a sum over 4096 degrees, and a table of logarithms."""
+    t, v = np.array([-2.0, -0.75, 0.5, 2.25]), np.array([-0.5, -1.0, 1.5, 0.75])
+    about = np.zeros(sampled.ROOM)
+    told = wasm.called([["knotted", t, v, about]])
+    held = np.array(told["arrays"][0][2])
+    start = told["answers"][0][2]
+    piece = ["knotted_piece", start, start - sampled.LONGEST, t, v, held]
+    held = np.array(wasm.called([piece])["arrays"][0][2])
+    sampled.knotted(t, v, about)
+    sampled.knotted_piece(start, start - sampled.LONGEST, t, v, about)
+    np.testing.assert_allclose(held, about, rtol=1e-11, atol=1e-11)
+
+
 def test_the_module_asks_for_nothing():
     assert wasm.called([["H", 0.5]])["imports"] == 0
 
@@ -96,6 +144,12 @@ def test_memory_does_not_grow_with_calls():
     assert few == many
 
 
-def test_it_is_small():
+@pytest.mark.parametrize("group", wasm.EXPORTS)
+def test_it_is_small(group):
     """What a page may hold is 300 kB."""
-    assert (wasm.make() / "kernels.js").stat().st_size < 300_000
+    assert (wasm.make() / f"kernels-{group}.js").stat().st_size < 300_000
+
+
+def test_a_kernel_has_one_group():
+    names = [name for exports in wasm.EXPORTS.values() for name in exports]
+    assert len(names) == len(set(names))

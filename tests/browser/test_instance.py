@@ -20,7 +20,7 @@ from wfmlib.learning.pages import clipped
 
 PAGE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
 <title>Figure</title><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{themes}</style><script src="kernels.js" defer></script>
+<style>{themes}</style><script src="kernels-instance.js" defer></script>
 <script src="instance.js" defer></script>
 </head><body><main><h1>Figure</h1>{figure}</main></body></html>"""
 NAMES = {
@@ -42,7 +42,7 @@ def figure():
 @pytest.fixture(scope="module")
 def address(figure, tmp_path_factory):
     folder = tmp_path_factory.mktemp("instance")
-    shutil.copyfile(wasm.make() / "kernels.js", folder / "kernels.js")
+    shutil.copy(wasm.make() / "kernels-instance.js", folder)
     shutil.copyfile(ROOT / "book" / "_static" / "live" / "instance.js", folder / "instance.js")
     page = policy.protected(PAGE.format(themes=THEMES, figure=figure.html()))
     (folder / "page.html").write_text(page, "utf-8")

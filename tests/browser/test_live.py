@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
-import shutil
 from html import unescape
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.test_slider import THEMES
-from tools import policy, wasm
-from tools.notebooks import ROOT
-from wfmlib import Binary, Margin, Perceptron, theory
+from tests.browser import calculating
+from tools import policy
+from wfmlib import Binary, Margin, Perceptron, ReLU, Sign, TreeCommittee, theory
 from wfmlib.book import display
 from wfmlib.models.activations import Linear
 from wfmlib.numerics.solvers import NotConverged
@@ -23,10 +22,6 @@ from wfmlib.theory import typical
 from wfmlib.theory.saddles.replica_symmetric import last_load
 
 LOADS = np.linspace(0.0, 1.2, 101)
-PAGE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
-<title>Figure</title><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{themes}</style><script src="kernels.js" defer></script><script src="live.js" defer>
-</script></head><body><main><h1>Figure</h1>{figure}</main></body></html>"""
 
 
 def entropies(kappa):
@@ -58,13 +53,8 @@ def figure():
 @pytest.fixture(scope="module")
 def address(figure, tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
-    shutil.copyfile(wasm.make() / "kernels.js", folder / "kernels.js")
-    shutil.copyfile(ROOT / "book" / "_static" / "live" / "live.js", folder / "live.js")
-    page = PAGE.format(themes=THEMES, figure=figure.html())
-    (folder / "page.html").write_text(policy.protected(page), "utf-8")
-    (folder / "forbidden.html").write_text(
-        policy.protected(page).replace(f" {policy.COMPILING}", ""), "utf-8"
-    )
+    page = calculating.write(folder, html=figure.html())
+    (folder / "forbidden.html").write_text(page.replace(f" {policy.COMPILING}", ""), "utf-8")
     return folder.as_uri()
 
 
@@ -264,3 +254,44 @@ def test_on_paper_controls_are_left_out(show):
     assert page.locator("svg[role=img]").is_visible()
     assert page.locator("output").is_visible()
     assert not any(one.is_visible() for one in page.locator("input, button").all())
+
+
+@pytest.fixture
+def many(browser, tmp_path):
+    """Show a figure of several devices, which have their activations' arrays."""
+    relu, sign = (TreeCommittee(math.inf, unit, Binary()) for unit in (ReLU(), Sign()))
+    margins = [0.0, 0.5]
+    marks = [
+        display.Curve(name, LOADS, [LOADS * 0.0, LOADS], smooth=False) for name in ("one", "two")
+    ]
+    lines = [("typical_curve", 1, relu), ("typical_curve", 1, sign)]
+    shown = display.slider(
+        "margin κ", margins, marks, xlabel="load", ylabel="entropy", alt="Two curves.",
+        live=display.typical_solutions(lines, relu), place=0.3,
+    )  # fmt: skip
+    calculating.write(tmp_path, html=shown.html())
+    page = browser.new_page()
+    page.goto(f"{tmp_path.as_uri()}/page.html")
+    page.locator("figure[data-took]").wait_for()
+    yield page, relu
+    page.close()
+
+
+def test_a_figure_of_any_activation_computes(many):
+    page, relu = many
+    typed(page, "0.25")
+    point = typical.solve(relu, 0.3, Margin(0.25))
+    text = page.locator(".wfm-found").text_content()
+    assert text.startswith(f"entropy φ = {point.entropy:.10g}, overlap q = {point.q:.10g} (")
+    names = {"theory": theory, "inf": math.inf, "Margin": Margin, "ReLU": ReLU, "Binary": Binary}
+    code = page.locator(".wfm-python code").text_content()
+    assert eval(code, names | {"TreeCommittee": TreeCommittee}) == point
+    paths = [one.get_attribute("d") for one in page.locator(".wfm-moves").all()]
+    assert len(set(paths)) == 2
+    typed(page, "-1.5")
+    message = refused(lambda: typical.solve(relu, 0.3, Margin(-1.5)))
+    assert page.locator(".wfm-said").text_content() == message
+    typed(page, "0.25")
+    typed(page, "3", "load α, to type")
+    message = refused(lambda: typical.solve(relu, 3.0, Margin(0.25)))
+    assert page.locator(".wfm-found").text_content() == message

@@ -200,4 +200,11 @@ ROWS = {
     "deep_networks_learn_up_to_a_size": {"binary-networks": put(errors=5)},
     "deep_solutions_far_apart": {"binary-networks": put(overlap_matched=0.9)},
     "deep_solutions_not_isolated": {"binary-networks": put(profile=0.5)},
+    # chapter 10
+    "solvers_reach": {"cluster-reach": put(solved=True)},
+    # chapter 11
+    "overlap_gap_for_some_margins": {"full-margins": put(gap_low=0.5)},
+    "full_breaking_lowers_every_capacity": {"full-capacities": put(two_steps=0.0)},
+    # chapter 12
+    "annealed_potential_solves": {"sampling": put(errors=5)},
 }

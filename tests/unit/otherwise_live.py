@@ -233,4 +233,24 @@ ROWS = {
     },
     # chapter 8
     "fast_gamma_doubles": {"learning.cross_entropy_sgd": point(errors=0)},
+    # chapter 10
+    "band_capacity": {"typical.capacity": always(1.8)},
+    "band_gap_whole": {"clusters.threshold": always(1.66)},
+    "band_gap_real": {"clusters.threshold": always(1.658)},
+    "band_gap_nested": {"clusters.nested_threshold": always(1.63)},
+    "band_gap_nested_real": {"clusters.nested_threshold": always(1.63)},
+    "band_breakup": {"clusters.breakup": always(1.58)},
+    "binary_breakup_between": {"clusters.breakup": always(0.76)},
+    # chapter 11
+    "relu_one_step_capacity": {"typical.capacity": always(2.67)},
+    "jamming_exponents_relation": {
+        "full_breaking.exponents": point(gaps=0.41, forces=0.42, overlaps=1.42)
+    },
+    # chapter 12
+    "uniform_measure_of_sphere_is_drawn": {"localization.threshold": always(0.5)},
+    "uniform_measure_of_signs_is_not_drawn": {"_falls": always(0.0)},
+    "log_potential_is_drawn": {"_falls": always(1.0)},
+    "convex_component": {"connectivity.convex_margin": always(1.0)},
+    "high_margins_see_all": {"connectivity.error": always(0.01)},
+    "star_ends": {"connectivity.star_margin": always(-0.1)},
 }

@@ -13,12 +13,16 @@ import pytest
 
 from wfmlib import landscape, learning, networks, patterns, theory
 from wfmlib.landscape.local_entropy import excess_at
-from wfmlib.models import Margin
+from wfmlib.models import LogPotential, Margin
 from wfmlib.numerics import gaussian, solvers
 from wfmlib.theory import (
+    clusters,
+    connectivity,
     franz_parisi,
     franz_parisi_1rsb,
+    full_breaking,
     large_deviation,
+    localization,
     margin_students,
     stabilities,
     teacher_student,
@@ -29,6 +33,7 @@ GRID = {"order": 16, "limit": 10.0, "tilt": 0.0}
 COUNTED = {"constraint": Margin(0.0)}
 AROUND = {"reference": Margin(0.0)} | COUNTED
 DENSE = {"replicas": math.inf} | COUNTED
+GROUPED = COUNTED | {"average": "annealed"}
 DRAWN = {"rng": None}
 QUIET = DRAWN | {"progress": False}
 MESSAGES = {"form": "exact", "output": "exact"}
@@ -52,6 +57,26 @@ DEFAULTS = [
         | QUIET
         | {"sigma": None, "damping": 0.0, "tolerance": 1e-6, "max_sweeps": 1000}
         | {"messages": None, "threads": None, "reference": None, "coupling": 0.0},
+    ),
+    (landscape.barrier, COUNTED | {"positions": 51, "match": False}),
+    (localization.curve, COUNTED | {"points": 100}),
+    (localization.threshold, COUNTED | {"points": 60}),
+    (connectivity.overlap, {"first": Margin(0.0), "second": Margin(0.0)}),
+    (connectivity.error, {"first": Margin(0.0), "second": Margin(0.0)} | COUNTED),
+    (connectivity.convex_margin, {"corners": 2, "constraint": Margin(-0.5)}),
+    (connectivity.star_margin, {"constraint": Margin(-0.5)}),
+    (
+        learning.potential_annealing,
+        {"constraint": LogPotential(1.0), "sweeps": 1000, "widths": 50, "first": 3.0}
+        | {"last": 0.01}
+        | QUIET,
+    ),
+    (
+        learning.stochastic_localization,
+        COUNTED
+        | QUIET
+        | {"sigma": None, "means": None, "end": None, "step": 0.05, "tolerance": 1e-4}
+        | {"damping": 0.0, "max_sweeps": 100, "threads": None},
     ),
     (learning.atanh_steps, {"steps": 30, "cap": 10.0}),
     (
@@ -143,6 +168,19 @@ DEFAULTS = [
     (franz_parisi.solve, AROUND),
     (franz_parisi_1rsb.search, AROUND | {"m": (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0)}),
     (franz_parisi_1rsb.solve, AROUND | {"m": None, "start": None}),
+    (clusters.breakup, COUNTED),
+    (clusters.curve, GROUPED | {"progress": False}),
+    (clusters.entropy, GROUPED),
+    (clusters.first_gap, GROUPED),
+    (clusters.first_nested_gap, COUNTED),
+    (clusters.last_load, GROUPED),
+    (clusters.nested_entropy, COUNTED),
+    (clusters.nested_threshold, COUNTED),
+    (clusters.overlap_gap, GROUPED),
+    (clusters.solve, GROUPED),
+    (clusters.threshold, GROUPED),
+    (full_breaking.fields, {"nodes": 1200}),
+    (full_breaking.solve, COUNTED | {"steps": None}),
     (large_deviation.curve, DENSE | {"progress": False}),
     (large_deviation.dense_threshold, DENSE),
     (large_deviation.energetic_term, DENSE),

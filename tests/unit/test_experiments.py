@@ -633,7 +633,7 @@ def test_bar_shows_on_long_runs_only(capsys, monkeypatch):
     [
         ({"name": "Two words"}, "name must be lower-case words"),
         ({"title": ""}, "title must be a text"),
-        ({"chapter": 10}, "chapter must be from 1 to 9, got 10"),
+        ({"chapter": 13}, "chapter must be from 1 to 12, got 13"),
         ({"seed": -1}, "seed must be >= 0"),
         ({"seed": 1.5}, "seed must be an integer"),
         ({"version": 0}, "version must be >= 1"),

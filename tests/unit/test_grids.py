@@ -31,12 +31,21 @@ GRIDS = {
         "alpha": [0.3, 0.4, 0.5, 0.6, 0.7],
         "loss": ["errors", "cross-entropy", "replicated"],
     },
+    "band-reach": {
+        "N": [501, 1001, 2001],
+        "alpha": [1.2, 1.3, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65],
+    },
     "binary-networks": {
         "dataset": ["mnist", "fashion", "cifar10"],
         "size": [250, 500, 1000, 2000, 4000, 8000],
     },
     "bp-entropy": {
         "alpha": [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.5, 1.6, 1.65, 1.7, 1.75, 1.8, 1.9, 2.0]
+    },
+    "cluster-reach": {
+        "N": [1001],
+        "algorithm": ["focusing BP", "reinforced AMP", "clipped rule"],
+        "alpha": [0.6, 0.65, 0.7, 0.72, 0.74, 0.76, 0.78],
     },
     "committee-reach": {
         "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
@@ -53,6 +62,10 @@ GRIDS = {
     "fbp-reach": {"units": [3, 9], "alpha": [2.6, 2.8, 3.0]},
     "fbp-solve": {"N": [501, 1001, 2001], "alpha": [0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.75]},
     "fbp-sweeps": {"alpha": [HALF]},
+    "full-capacities": {
+        "activation": ["ReLU", "erf", "tanh", "GELU", "swish", "square", "abs"],
+    },
+    "full-margins": {"kappa": [-2.0, -1.8, -1.6, -1.4, -1.2, -1.0, -0.8, -0.6, -0.4, -0.2]},
     "image-focusing": {"data": ["original", "shuffled"], "damping": [0.5, 0.9]},
     "image-minima": ON_IMAGES,
     "image-training-sets": {"classes": ["dress, coat", "bag, coat"], "algorithm": FOUR},
@@ -61,6 +74,11 @@ GRIDS = {
     "replicated-annealing-connected": {
         "machine": ["sign", "relu"],
         "wiring": ["tree", "connected"],
+    },
+    "sampling": {
+        "N": [501],
+        "alpha": [0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7],
+        "method": ["uniform", "log", "annealing"],
     },
     "single-flips": {"dataset": ["mnist", "fashion", "cifar10"], "size": [500, 1000, 2000]},
     "slow-growth": {"schedule": ["slow, first solution"]},
@@ -74,6 +92,8 @@ COORDINATES = {
     },
     "elal-replicas": {"coupling": AROUND[[6, 10, 14, 18, 22, 26]], "beta": BETAS},
     "fbp-local-entropy": {"coupling": AROUND},
+    "full-capacities": {"level": range(33)},
+    "full-margins": {"level": range(33)},
     # the steps of P3's protocol, but for the first, which does not pull, and the last
     "fbp-perceptron": {
         "coupling": np.arctanh(np.arange(1, 49) / 49),
@@ -94,6 +114,7 @@ COORDINATES = {
     "image-volume": {"coupling": np.geomspace(0.03, 1000.0, 24)},
     "replicated-annealing": FLIPS,
     "replicated-annealing-connected": FLIPS,
+    "sampling": {"draw": range(2)},
     "single-flips": {"layer": range(4)},
     "slow-growth": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]], "beta": [2, 3, 5, 10]},
     "tree-minima": {
@@ -106,30 +127,41 @@ COORDINATES = {
 }
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
+    "cluster-reach": 20,
     "fbp-reach": 2,
     "fbp-solve": 30,
+    "full-capacities": 1,
+    "full-margins": 1,
     "image-focusing": 3,
     "image-minima": 50,  # P1, App. E
     "image-volume": 50,
     "replicated-annealing": 20,  # P2, Fig. 3
+    "sampling": 5,
     "single-flips": 4,
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {
+    "band-reach",
     "bp-entropy",
     "fbp-local-entropy",
     "fbp-perceptron",
     "fbp-perceptron-success",
     "fbp-solve",
     "fbp-sweeps",
+    "full-capacities",
+    "full-margins",
     "replicated-annealing",
     "replicated-annealing-connected",
 }
 # whole numbers, so that only means are rounded
 COUNTED = {"annealing-losses", "replicated-annealing", "replicated-annealing-connected"}
-# training follows signs of sums, which another rounding turns
+# a minimiser stops where rounding lets it
+SEARCHED = {"full-capacities", "full-margins"}
+# training, or reinforcement, follows signs of sums, which another rounding turns
 TRAINED = {
+    "band-reach",
     "binary-networks",
+    "cluster-reach",
     "committee-reach",
     "elal-replicas",
     "image-minima",
@@ -175,6 +207,9 @@ def test_what_is_compared_with_what(name):
     agreement = experiment.agreement
     if name in COUNTED:
         assert (agreement.rtol, agreement.atol, agreement.chaotic) == (1e-9, 0.0, False)
+        return
+    if name in SEARCHED:
+        assert (agreement.rtol, agreement.atol, agreement.chaotic) == (1e-2, 1e-3, False)
         return
     assert (agreement.rtol, agreement.atol) == (1e-5, 1e-7)
     assert (agreement.chaotic is True) == (name in TRAINED)

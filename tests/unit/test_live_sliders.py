@@ -14,7 +14,6 @@ FUNCTION = ast.FunctionDef | ast.Lambda
 # How many sliders of a page compute: those that do not only show values computed before.
 LIVE = {
     "01_binary_perceptron": 1,
-    "02_2_minima": 1,
     "02_cross_entropy": 1,
     "03_committee_machine": 1,
     "03_3_end": 1,

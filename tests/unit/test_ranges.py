@@ -19,9 +19,11 @@ from wfmlib.learning import Schedule
 from wfmlib.numerics import ranges
 from wfmlib.numerics.ranges import Narrower, Range
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.theory import franz_parisi_1rsb, large_deviation
+from wfmlib.theory import clusters, franz_parisi_1rsb, large_deviation
 
 SLOW = {  # ends take tens of seconds; `solve`, which these ask, answers them
+    clusters.first_nested_gap,
+    clusters.nested_threshold,
     franz_parisi_1rsb.search,
     large_deviation.curve,
     large_deviation.dense_threshold,
@@ -34,7 +36,7 @@ FILES = {cifar10, dress_coat}  # they read what has to be downloaded
 OTHER = {
     "patterns, labels and weights": "xi sigma w w1 w2 start reference direction solutions images",
     "any real number, and NaN": "stability one other distance excess x",
-    "pairs of numbers that depend on each other": "features successes number",
+    "pairs of numbers that depend on each other": "features successes number overlaps",
     "names or numbers of classes": "classes",
     "what a solver has found": "residual tolerance iterations value bound",
 }

@@ -7,11 +7,12 @@ state. They are written here a second time, by hand.
 
 import numpy as np
 import pytest
+from scipy.special import erf
 
 from tests.recipes import recorded
-from wfmlib import Binary, Committee, Perceptron, ReLU, Spherical, TreeCommittee
+from wfmlib import Activation, Binary, Committee, Perceptron, ReLU, Spherical, TreeCommittee
 from wfmlib.book import experiments
-from wfmlib.book.experiments import focusing
+from wfmlib.book.experiments import focusing, full_capacities
 
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 
@@ -88,16 +89,35 @@ REPLICATED = {
 FIGURE_3 = REPLICATED | {"sweeps": 40_000, "steps": 2000, "gain": 0.5}
 CONNECTED = REPLICATED | {"sweeps": 3000, "steps": 150, "gain": 2.0}
 
+REINFORCED = {"rate": 0.003, "lean": 0.1, "max_sweeps": 600}
+WALK = {
+    "device": Perceptron(),
+    "step": 0.05,
+    "end": 30.0,
+    "tolerance": 1e-4,
+    "damping": 0.0,
+    "max_sweeps": 40,
+    "means": None,
+    "threads": 1,
+}
+
 SOLVERS = (
     "belief_propagation",
     "binary_sgd",
     "cross_entropy_sgd",
     "entropic_least_action",
     "focusing_bp",
+    "learned",
     "least_action",
+    "potential_annealing",
+    "reinforced_message_passing",
     "replicated_annealing",
     "simulated_annealing",
+    "solve",
+    "stochastic_localization",
 )
+UNSEEDED = ("full-capacities", "full-margins")  # theory: nothing is drawn
+CAPACITY = {"constraint": {"kappa": 0.0}, "steps": None}  # of a continuous hierarchy
 
 
 def reach(algorithm, changes):
@@ -133,6 +153,22 @@ ROWS = [
      {"xi": (1000, 15), "units": [101, 101], "classes": 10, "eta": 3.0, "gamma": 3.0}),
     ("single-flips", {"dataset": "cifar10", "size": 2000},
      {"xi": (2000, 15), "units": [101, 101, 101], "classes": 10, "eta": 1.0, "gamma": 3.0}),
+    ("band-reach", {"N": 2001, "alpha": 1.5},
+     {"xi": (3002, 2001), "constraint": {"kappa": 1.0}} | REINFORCED),
+    ("cluster-reach", {"N": 1001, "algorithm": "focusing BP", "alpha": 0.74},
+     BINARY | FIRST | EXPANDED
+     | {"xi": (741, 1001), "protocol": "solve", "replicas": 10, "max_sweeps": 5}),
+    ("cluster-reach", {"N": 1001, "algorithm": "reinforced AMP", "alpha": 0.74},
+     {"xi": (741, 1001), "constraint": {"kappa": 0.0}} | REINFORCED),
+    ("cluster-reach", {"N": 1001, "algorithm": "clipped rule", "alpha": 0.74},
+     {"xi": (741, 1001), "epochs": 2000}),
+    ("sampling", {"N": 501, "alpha": 0.6, "method": "uniform"},
+     WALK | {"xi": (301, 501), "constraint": {"kappa": 0.0}}),
+    ("sampling", {"N": 501, "alpha": 0.6, "method": "log"},
+     WALK | {"xi": (301, 501), "constraint": {"exponent": 1.0, "kappa": 0.0}}),
+    ("sampling", {"N": 501, "alpha": 0.7, "method": "annealing"},
+     {"xi": (351, 501), "device": Perceptron(), "constraint": {"exponent": 1.0, "kappa": 0.0},
+      "sweeps": 1000, "widths": 50, "first": 3.0, "last": 0.01}),
     ("bp-entropy", {"alpha": 1.65},
      {"xi": (1648, 999), "device": TreeCommittee(3), "reference": None, "coupling": 0.0,
       "form": "exact", "output": "exact", "order": "random", "damping": 0.0, "tolerance": 1e-5,
@@ -151,6 +187,21 @@ ROWS = [
          SPHERICAL | FIRST | {"xi": (2697, 999), "device": TreeCommittee(3), "form": form})
         for form in ("exact", "expanded")
     ),
+    *(
+        ("full-capacities", {"activation": name},
+         CAPACITY | {"device": TreeCommittee(np.inf, unit)})
+        for name, unit in (
+            ("ReLU", ReLU()),
+            ("erf", Activation(erf)),
+            ("tanh", Activation(np.tanh)),
+            ("GELU", Activation(full_capacities.gelu)),
+            ("swish", Activation(full_capacities.swish)),
+            ("square", Activation(np.square)),
+            ("abs", Activation(np.abs)),
+        )
+    ),
+    ("full-margins", {"kappa": -1.4},
+     {"device": Perceptron(Spherical()), "constraint": {"kappa": -1.4}, "steps": None}),
     ("fbp-local-entropy", {"alpha": 1.0}, SPHERICAL | COMMITTEE | {"xi": (999, 999)}),
     ("fbp-perceptron", {"alpha": 1000 / 2001}, BINARY | {"xi": (1000, 2001), "form": "exact"}),
     ("fbp-perceptron-success", {"N": 1001, "alpha": 0.74},
@@ -231,6 +282,8 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected | DEEP]
     elif name == "image-training-sets":
         assert found == [expected] * 2  # runs on one training set
+    elif name == "sampling":
+        assert found == [expected] * 2  # draws for one set of patterns
     elif name == "fbp-sweeps":
         assert found == [expected, expected | {"max_sweeps": 5000}]  # on one instance
     else:
@@ -248,7 +301,7 @@ def test_every_way_of_solving_has_a_row(name):
     assert rows
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNSEEDED])
 def test_solvers_draw_from_the_seed_of_their_sample(monkeypatch, name):
     point, seeds = experiments.get(name).scale("paper").points[0], []
     for sample in (3, 3, 4):

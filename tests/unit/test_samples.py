@@ -75,12 +75,14 @@ def test_sample_runs_and_is_followed(name):
         (module, function)
         for module, function in followed.functions()
         if module not in digest.NOT_FOLLOWED and not function.startswith("<")
-    }
+    } - {("wfmlib.numerics._validate", "choice")}  # of the scale: `Experiment` asks
     assert ran
     assert ran <= reached, f"not followed: {sorted(ran - reached)}"
 
 
 SOLVED = {
+    "band-reach": ("solved", 0.5),
+    "cluster-reach": ("solved", 0.5),
     "bp-entropy": ("converged", 0.5),
     "committee-reach": ("solved", 0.5),
     "fbp-committee": ("solved", 0.75),

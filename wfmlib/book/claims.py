@@ -40,6 +40,7 @@ __all__ = [
     "CALIBRATED",
     "DIFFERS",
     "HOLDS",
+    "LATER",
     "NOT_CHECKED",
     "PAPERS",
     "UNDECIDED",
@@ -88,6 +89,18 @@ PAPERS = {
     "P2": "Baldassi, Malatesta, Zecchina, Phys. Rev. Lett. 123, 170602 (2019)",
     "P3": "Baldassi, Lauditi, Malatesta, Perugini, Zecchina, Phys. Rev. Lett. 127, 278301 (2021)",
 }
+#: Later papers, of which a few statements are checked, by the names that sources cite.
+LATER = {
+    "S1": "Stojnic, arXiv:2506.19276 (2025)",
+    "S2": "Stojnic, arXiv:2511.01037 (2025)",
+    "S3": "Stojnic, arXiv:2601.10628 (2026)",
+    "S4": "Stojnic, arXiv:2604.19712 (2026)",
+    "A25": "Annesi, Malatesta, Zamponi, SciPost Phys. 18, 118 (2025)",
+    "PZ26": "Parisi, Zamponi, arXiv:2606.03300 (2026)",
+    "ZP21": "Zavatone-Veth, Pehlevan, Phys. Rev. E 103, L020301 (2021)",
+    "A1": "Annesi and others, Phys. Rev. Lett. 131, 227301 (2023)",
+    "D1": "Straziota, Demyanenko, Baldassi, Lucibello, arXiv:2502.16292 (2025)",
+}
 
 
 # ------------------------------------------------------------------------------------------------
@@ -97,7 +110,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a claim stands: `paper` is a key of `PAPERS`, `at` the place in it."""
+    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER`, `at` the place in it."""
 
     paper: str
     at: str
@@ -115,7 +128,7 @@ class Claim:
     id : str
         Short and stable; the anchor of the claim on the scorecard.
     chapter : int
-        The chapter that checks it, 1 to 9.
+        The chapter that checks it, 1 to 12.
     source : Source
         Paper, and place in it.
     statement : str

@@ -1,5 +1,6 @@
 """What surrounds a solution."""
 
+from wfmlib.landscape.geodesics import barrier, blend, geodesic
 from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum, max_eigenvalue
 from wfmlib.landscape.local_entropy import excess_at, local_entropy
 from wfmlib.landscape.overlap import Matching, match_layers, match_units, overlap
@@ -8,8 +9,11 @@ from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
 
 __all__ = [
     "Matching",
+    "barrier",
+    "blend",
     "error_profile",
     "excess_at",
+    "geodesic",
     "gradient",
     "hessian",
     "hessian_product",

@@ -22,6 +22,8 @@ from wfmlib.learning.messages.belief_propagation import BeliefPropagation, belie
 from wfmlib.learning.messages.focusing_bp import FocusingBP, focusing_bp
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.messages.protocols import atanh_steps, exponential, pseudo_reinforcement
+from wfmlib.learning.sampling.annealing import PotentialAnnealing, potential_annealing
+from wfmlib.learning.sampling.localization import Localization, stochastic_localization
 from wfmlib.learning.solution import NoSolution, NotSettled, Solution
 
 __all__ = [
@@ -33,10 +35,12 @@ __all__ = [
     "Enumeration",
     "FocusingBP",
     "LeastAction",
+    "Localization",
     "MessagePassing",
     "NoSolution",
     "NotSettled",
     "PackedPatterns",
+    "PotentialAnnealing",
     "ReplicatedAnnealing",
     "Schedule",
     "Solution",
@@ -52,11 +56,13 @@ __all__ = [
     "exponential",
     "focusing_bp",
     "least_action",
+    "potential_annealing",
     "pseudo_reinforcement",
     "replicated_annealing",
     "simulated_annealing",
     "solution_clusters",
     "state_evolution",
+    "stochastic_localization",
     "surrounding_counts",
 ]
 

@@ -6,7 +6,7 @@ frozen value that compares and hashes, and theory finds its formulas in the memb
 """
 
 from wfmlib.models.activations import Activation, ReLU, Sign
-from wfmlib.models.constraints import Band, CrossEntropy, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
 from wfmlib.models.weights import Binary, Spherical, Ternary
 
@@ -16,6 +16,7 @@ __all__ = [
     "Binary",
     "Committee",
     "CrossEntropy",
+    "LogPotential",
     "Margin",
     "ParityMachine",
     "Perceptron",

@@ -47,6 +47,7 @@ class EnergeticTerm:
     """What all activations and finite machines share: the door to their effective overlap."""
 
     one_field = True  #: a pattern's stability is one Gaussian field, not one of each unit
+    flat = False  #: whether ``c'(0) = 0``: then q = 0 is a saddle point at any load
     orthogonal = False  #: whether real replicas may form groups without any overlap, q0 = 0
     most_replicas = math.inf  #: real replicas that are solved
     most_overlap = 1.0  #: of real replicas; 1 itself is excluded
@@ -196,9 +197,13 @@ class Activation(EnergeticTerm):
         If g is not callable, or does not return an array of real numbers of the same shape.
     ValueError
         If g is not finite, grows too fast for ``E g^2``, is constant, oscillates or bends on a
-        scale below 1e-5, is singular in another way than by a corner or a jump, or has no linear
-        part (``E x g(x) = 0``, as every even g): q = 0 is then a saddle point at any load, and
-        the solvers here, which follow one branch, would not choose between it and others.
+        scale below 1e-5, or is singular in another way than by a corner or a jump.
+
+    Notes
+    -----
+    Without a linear part (``E x g(x) = 0``, as every even g) ``c'(0) = 0``, and q = 0 is a saddle
+    point at any load. Solvers that follow one branch from there would not choose between it and
+    others, and refuse such a device; `typical.capacity` and `full_breaking.solve` accept it.
     """
 
     g: object
@@ -214,6 +219,11 @@ class Activation(EnergeticTerm):
     def scale(self) -> float:
         """Standard deviation of a random pattern's stability, ``sqrt(Var g(x))``."""
         return self._correlation.scale
+
+    @property
+    def flat(self) -> bool:  # type: ignore[override]
+        """Whether ``c'(0) = 0``: g has no linear part."""
+        return self._correlation.flat
 
     @property
     def slope_at_one(self) -> float:

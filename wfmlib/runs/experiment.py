@@ -173,7 +173,7 @@ class Experiment:
     source : str
         Paper and place.
     chapter : int
-        Chapter of the book that shows it, 1 to 9.
+        Chapter of the book that shows it, 1 to 12.
     scales : mapping of str to Scale
         ``"quick"`` (a minute) and ``"paper"`` (as published).
     variables : mapping of str to Variable
@@ -219,7 +219,7 @@ class Experiment:
             raise ValueError(f"name must be lower-case words joined by hyphens, got {self.name!r}")
         _text("title", self.title)
         _text("source", self.source)
-        _bounded("chapter", self.chapter, 1, 9)
+        _bounded("chapter", self.chapter, 1, 12)
         _bounded("seed", self.seed, 0)
         _positive("version", self.version)
         if not isinstance(self.paired, bool):

@@ -2,7 +2,9 @@
 
 A question takes a device, a load and a constraint: `typical` (how many solutions, how far apart,
 up to which load and margin), `stabilities` (of their patterns), `franz_parisi` (what surrounds
-them), `large_deviation` (where they lie densest), `cross_entropy` (low temperatures),
+them), `large_deviation` (where they lie densest), `clusters` (at which overlaps there are none),
+`full_breaking` (groups inside groups, at capacity), `localization` (whether they can be drawn),
+`connectivity` (what lies between them), `cross_entropy` (low temperatures),
 `teacher_student` and `margin_students` (the same where a rule is behind the labels).
 
 A module loads when it is first named.
@@ -13,10 +15,14 @@ from __future__ import annotations
 import importlib
 
 __all__ = [
+    "clusters",
+    "connectivity",
     "cross_entropy",
     "franz_parisi",
     "franz_parisi_1rsb",
+    "full_breaking",
     "large_deviation",
+    "localization",
     "margin_students",
     "stabilities",
     "teacher_student",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.models.activations import Sign
-from wfmlib.models.constraints import Band, CrossEntropy, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import (
     WEIGHTS,
     Committee,
@@ -29,7 +29,7 @@ from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import NOT_NEGATIVE, Range
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
-CONSTRAINTS = (Margin, Band, CrossEntropy)
+CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
 HARD = (Margin, Band)  # what is counted are solutions
 FINITE = (Binary, Spherical)  # weights of machines of finitely many units
 
@@ -82,7 +82,14 @@ def _(device: Committee):
 
 
 def checked(
-    device, constraint, constraints=(Margin,), *, weights=WEIGHTS, finite=False, odd=False
+    device,
+    constraint,
+    constraints=(Margin,),
+    *,
+    weights=WEIGHTS,
+    finite=False,
+    odd=False,
+    flat=False,
 ):
     """Return weights, energetic term and constraint after checking what is offered, and ranges.
 
@@ -97,6 +104,8 @@ def checked(
         machines of two to six.
     odd : bool
         Whether committees of any odd number of sign units are.
+    flat : bool
+        Whether activations without a linear part are, with spherical weights and a margin.
 
     Raises
     ------
@@ -111,6 +120,14 @@ def checked(
     term = energetic(device)
     if not term.one_field:
         _check_finite(device, term, constraint, finite, odd)
+    if term.flat and not (
+        flat and type(device.weights) is Spherical and type(constraint) is Margin
+    ):
+        raise ValueError(
+            "device must have an activation with a linear part (E x g(x) must not vanish)"
+            f"{' unless weights are Spherical() and the constraint is a Margin' if flat else ''}"
+            f" here, got {device!r} with {constraint!r}"
+        )
     constraint.within_range(term.scale)
     return device.weights, term, constraint
 

@@ -1,10 +1,11 @@
 // Figures in which the reader draws an instance and has algorithms run on it: kernels of the
-// package (kernels.js) in a worker that starts from this file's own text, since pages from files
-// may start no other. What a run finds comes in rows; "Stop" ends the worker and all its memory.
+// package (the group "instance") in a worker that starts from this file's own text, since pages
+// from files may start no other. What a run finds comes in rows; "Stop" ends the worker and all its memory.
 (() => {
   "use strict";
   const figures = [...document.querySelectorAll("figure.wfm-instance")];
-  if (!figures.length || !window.wfmKernels || !window.WebAssembly || !window.Worker) return;
+  const made = window.wfmKernels?.instance;
+  if (!figures.length || !made || !window.WebAssembly || !window.Worker) return;
   const MINUS = "\u2212";
 
   // What a worker does: it is sent elsewhere as text and knows nothing of this page.
@@ -380,8 +381,8 @@
         if (data.failed) end(`The run failed: ${data.failed}.`);
       };
       mine.onerror = () => end("The browser starts no worker here.");
-      const bytes = Uint8Array.from(atob(window.wfmKernels.module), (one) => one.charCodeAt(0));
-      mine.postMessage({ bytes, kernels: window.wfmKernels.kernels, job });
+      const bytes = Uint8Array.from(atob(made.module), (one) => one.charCodeAt(0));
+      mine.postMessage({ bytes, kernels: made.kernels, job });
     }
 
     go.addEventListener("click", run);

@@ -10,6 +10,7 @@ from wfmlib.book.claim_checks.annealing import *  # noqa: F403
 from wfmlib.book.claim_checks.binary_perceptron import *  # noqa: F403
 from wfmlib.book.claim_checks.committees import *  # noqa: F403
 from wfmlib.book.claim_checks.cross_entropy import *  # noqa: F403
+from wfmlib.book.claim_checks.full_breaking import *  # noqa: F403
 from wfmlib.book.claim_checks.images import *  # noqa: F403
 from wfmlib.book.claim_checks.least_action import *  # noqa: F403
 from wfmlib.book.claim_checks.margins import *  # noqa: F403
@@ -17,5 +18,7 @@ from wfmlib.book.claim_checks.message_passing import *  # noqa: F403
 from wfmlib.book.claim_checks.parity import *  # noqa: F403
 from wfmlib.book.claim_checks.remarks_runs import *  # noqa: F403
 from wfmlib.book.claim_checks.remarks_theory import *  # noqa: F403
+from wfmlib.book.claim_checks.sampling import *  # noqa: F403
+from wfmlib.book.claim_checks.solution_groups import *  # noqa: F403
 from wfmlib.book.claim_checks.training_sets import *  # noqa: F403
 from wfmlib.book.claim_checks.wide_minima import *  # noqa: F403

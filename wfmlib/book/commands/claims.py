@@ -44,9 +44,13 @@ def add(commands):
     )
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims to check (default: all)")
     parser.add_argument(
-        "--chapter", type=int, choices=range(1, 10), metavar="N", help="only chapter N, 1 to 9"
+        "--chapter", type=int, choices=range(1, 13), metavar="N", help="only chapter N, 1 to 12"
     )
-    parser.add_argument("--paper", choices=("P1", "P2", "P3"), help="only claims of this paper")
+    parser.add_argument(
+        "--paper",
+        choices=("P1", "P2", "P3", "A1", "A25", "D1", "PZ26", "S1", "S2", "S3", "S4", "ZP21"),
+        help="only claims of this paper",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="details of every claim")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_run)

@@ -4,6 +4,9 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
+from wfmlib.book.display.calculator import Calculator, calculator
+from wfmlib.book.display.followed import Followed, committees, replicas, surroundings
+from wfmlib.book.display.gibbs import gibbs_measure
 from wfmlib.book.display.instance import Instance, instance
 from wfmlib.book.display.live import Live, typical_solutions
 from wfmlib.book.display.marks import Curve, Rule
@@ -16,17 +19,24 @@ __all__ = [
     "COLOURS",
     "CYCLE",
     "LINES",
+    "Calculator",
     "Curve",
+    "Followed",
     "Instance",
     "Live",
     "Rule",
     "Slider",
+    "calculator",
+    "committees",
     "figures",
+    "gibbs_measure",
     "instance",
     "plot",
     "progress",
+    "replicas",
     "slider",
     "stops_of",
+    "surroundings",
     "typical_solutions",
 ]
 

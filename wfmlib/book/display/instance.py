@@ -124,8 +124,8 @@ class Instance:
             f'<p class="wfm-ylabel">{escape(self.ylabel)}</p>'
             f"{panel.markup(lines, points, 0, self.alt)}"
             f'<p class="wfm-xlabel">{escape(self.xlabel)}</p></div>'
-            f'<script type="application/json" class="wfm-instance-data">{json_text(self.told)}'
-            "</script></figure>"
+            '<script type="application/json" data-kernels="instance" class="wfm-instance-data">'
+            f"{json_text(self.told)}</script></figure>"
         )
 
     def _repr_mimebundle_(self, include=None, exclude=None):

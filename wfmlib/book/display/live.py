@@ -7,20 +7,21 @@ messages are taken from calls that fail. Without the script the slider is as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from wfmlib.models.activations import Linear
 from wfmlib.models.constraints.margin import RANGE, Margin
-from wfmlib.models.devices import Perceptron
-from wfmlib.models.weights.binary import Binary
+from wfmlib.models.devices import Perceptron, TreeCommittee
 from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
 from wfmlib.theory.axes import LOAD
 from wfmlib.theory.saddles.pages import HIGHEST, LOWEST
 from wfmlib.theory.saddles.replica_symmetric import last_load
+from wfmlib.theory.typical import pages
 
 OUTSIDE = -1e3  # of every range below
 PLACES = {"{alpha}": 7.25, "{value}": 0.125}  # a load and a margin without a saddle point
@@ -38,6 +39,12 @@ class Number:
         The ends of what is allowed; None where there is none.
     no_number, outside : str
         The package's messages; ``{got}`` stands for what was typed.
+    above : bool
+        Whether `low` itself is left out.
+    infinite : bool
+        Whether infinity is allowed.
+    unit : float
+        By which it is divided in the second.
     """
 
     label: str
@@ -45,6 +52,79 @@ class Number:
     high: float | None
     no_number: str
     outside: str
+    above: bool = False
+    infinite: bool = False
+    unit: float = 1.0
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A number with a slider of its own, beside the one of the figure.
+
+    Parameters
+    ----------
+    name : str
+        By which kernels and the call of the package know it.
+    number : Number
+        What may be typed.
+    start : float
+        Its first value.
+    slider : (float, float, float)
+        Ends and step of the slider.
+    power : bool
+        Whether the slider gives its logarithm to the base 10.
+    """
+
+    name: str
+    number: Number
+    start: float
+    slider: tuple[float, float, float]
+    power: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A kernel that fills all curves of a figure at once, and gives numbers for what is upright.
+
+    Parameters
+    ----------
+    kernel : str
+    takes : sequence of str
+        The numbers that it takes, before the array that it fills.
+    rows, points : int
+        Shape of the array. Its first row is the place on the x-axis.
+    mark : int
+        The row on which the place that the reader sets is marked.
+    """
+
+    kernel: str
+    takes: list[str]
+    rows: int
+    points: int
+    mark: int
+
+
+@dataclass(frozen=True)
+class Later:
+    """A call that takes longer than a frame: made in a worker, told when it is there.
+
+    Parameters
+    ----------
+    kernel : str
+        0 as its first number says that all is well, its second is the residual.
+    takes : sequence of str
+        The numbers that it takes.
+    shown : str
+        What is told then; ``{2}`` stands for its third number, with ten digits.
+    failures : dict of str to str
+        What is told where the first number is the key, with the placeholders of `Live.python`;
+        ``{2:3}`` stands for its third number with three digits.
+    """
+
+    kernel: str
+    takes: list[str]
+    shown: str
+    failures: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -53,10 +133,11 @@ class Live:
 
     Parameters
     ----------
-    lines : sequence of (str, int)
-        Of each curve or rule that moves, in their order: the kernel, and which of its numbers is
-        drawn. For a rule the kernel takes the slider's value. For a curve it takes a parameter
-        and the value, and its first number is the place on the x-axis, which increases.
+    lines : sequence of (str, int, int or None)
+        Of each curve or rule that moves, in their order: the kernel, which of its numbers is
+        drawn, and which of `devices` it takes. For a rule the kernel takes the slider's value. For
+        a curve it takes a parameter and the value, and its first number is the place on the
+        x-axis, which increases.
     along : (float, float)
         The ends of the parameter of curves. The page takes as many of its values as a smooth line
         needs.
@@ -75,9 +156,23 @@ class Live:
         The package's message where there is none.
     python : str
         The call of the package.
+    devices : sequence of (float, sequence of float or None)
+        What kernels take of a device: its weights and its activation, as in
+        `theory.typical.pages`; None for infinity.
+    told : int or None
+        Which of them `at`, `note` and `last` take.
+    group : str
+        The kernels' group in `tools.wasm`.
+    more : sequence of Moved
+        What else the reader sets; one of them is called ``place``, where there is a `table`.
+    table : Table, optional
+        Fills all curves. The lines then name ``row`` and which one, or ``upright`` and which of
+        the table's numbers.
+    later : sequence of Later
+        What a worker computes; `at`, `shown`, `note`, `last` and `failed` are not asked for then.
     """
 
-    lines: list[tuple[str, int]]
+    lines: list[tuple[str, int, int | None]]
     along: tuple[float, float]
     value: Number
     place: Number
@@ -87,8 +182,16 @@ class Live:
     last: str
     failed: str
     python: str
+    devices: list[tuple[float, list[float | None]]] = field(default_factory=list)
+    told: int | None = None
+    group: str = "typical"
+    more: list[Moved] = field(default_factory=list)
+    table: Table | None = None
+    later: list[Later] = field(default_factory=list)
 
-    def told(self) -> dict[str, Any]:
+    mark = "wfm-live"  #: class of the element that holds its data
+
+    def data(self) -> dict[str, Any]:
         """Return the same as JSON takes it."""
         return asdict(self)
 
@@ -109,40 +212,92 @@ def refusal(call: Callable[[Any], Any], given: Any) -> str:
     raise AssertionError(f"{call} takes {given!r}")
 
 
+def failure(call: Callable[[], Any], names: dict[str, str]) -> str:
+    """Return what the package says where it finds nothing, with names for what was given.
+
+    Raises
+    ------
+    AssertionError
+        If it finds something.
+    """
+    try:
+        call()
+    except NotConverged as failed:
+        text = str(failed)
+        for was, name in names.items():
+            text = text.replace(was, name)
+        return text
+    raise AssertionError(f"{call} finds something")
+
+
 def number(label: str, range: Range, parse: Callable[[Any], Any], check: Callable) -> Number:
     """Return a field for numbers of a range, with the messages of `parse` and of `check`."""
     ends = (None if abs(end) == float("inf") else end for end in (range.low, range.high))
-    return Number(label, *ends, refusal(parse, "?"), refusal(check, OUTSIDE))
+    said = refusal(parse, "?"), refusal(check, OUTSIDE)
+    return Number(label, *ends, *said, range.low_open, float("inf") in range.also)
 
 
-def typical_solutions(lines: list[tuple[str, int]]) -> Live:
-    """Return what a slider over margins of the binary perceptron computes at any margin and load.
+def typical_solutions(
+    lines: Sequence[tuple[Any, ...]], device: Perceptron | TreeCommittee | None = None
+) -> Live:
+    """Return what a slider over margins computes of typical solutions at any margin and load.
 
     Parameters
     ----------
-    lines : sequence of (str, int)
-        As of `Live`.
+    lines : sequence of (str, int) or (str, int, device)
+        As of `Live`; with a device, kernels of `theory.typical.pages`.
+    device : Perceptron or TreeCommittee, optional
+        Of which numbers are told; by default the binary perceptron. Its activation is one of the
+        menu, and its solutions end at some load.
     """
-    device = Perceptron()
+    devices = list(dict.fromkeys([one[2] for one in lines if len(one) > 2]))
+    if device is not None and device not in devices:
+        devices.append(device)
+    drawn = [(one[0], one[1], devices.index(one[2]) if len(one) > 2 else None) for one in lines]
+    shown = device or Perceptron()
+    scale = shown.activation.scale
     alpha, kappa = PLACES["{alpha}"], PLACES["{value}"]
     try:
-        typical.solve(device, alpha, Margin(kappa))
+        typical.solve(shown, alpha, Margin(kappa))
     except NotConverged as failure:
         failed = str(failure)
-    last = f"{last_load(Binary(), Linear(), Margin(kappa)):.10g}"
+    last = f"{last_load(shown.weights, shown.activation, Margin(kappa)):.10g}"
     for name, given in {"{last}": last, "{alpha}": f"{alpha:g}", "{value}": str(kappa)}.items():
         failed = failed.replace(given, name)
     return Live(
-        lines=lines,
+        lines=drawn,
         along=(LOWEST, HIGHEST),
-        value=number(
-            "margin κ", Range(*RANGE), Margin, lambda given: Margin(given).within_range(1.0)
+        value=replace(
+            number(
+                "margin κ",
+                Range(*(scale * end for end in RANGE)),
+                Margin,
+                lambda given: Margin(given).within_range(1.0),
+            ),
+            unit=scale,
         ),
         place=number("load α", LOAD, *[lambda given: LOAD.check("alpha", given)] * 2),
-        at="binary_point",
-        shown=[("entropy φ", 4), ("overlap q", 2)],
-        note=("Capacity", "binary_capacity", 2),
-        last="binary_last_load",
+        at="typical_solve" if device else "binary_point",
+        shown=[("entropy φ", 5), ("overlap q", 2)]
+        if device
+        else [("entropy φ", 4), ("overlap q", 2)],
+        note=("Capacity", "typical_capacity" if device else "binary_capacity", 2),
+        last="typical_last_load" if device else "binary_last_load",
         failed=failed,
-        python="theory.typical.solve(Perceptron(), {alpha}, Margin({value}))",
+        python=f"theory.typical.solve({written(shown)}, {{alpha}}, Margin({{value}}))",
+        devices=[taken(one) for one in devices],
+        told=devices.index(device) if device else None,
     )
+
+
+def written(device: Perceptron | TreeCommittee) -> str:
+    """Return a device as a reader would write it."""
+    if device == Perceptron():
+        return "Perceptron()"
+    return re.sub(r"\b(?:units|activation|weights)=", "", repr(device))
+
+
+def taken(device: Perceptron | TreeCommittee) -> tuple[float, list[float | None]]:
+    """Return what kernels take of a device, as JSON takes it."""
+    weights, about = pages.described(device)
+    return weights, [one if math.isfinite(one) else None for one in about.tolist()]

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.book.display import axes, between, svg
+from wfmlib.book.display.followed import Followed
 from wfmlib.book.display.live import Live
 from wfmlib.book.display.marks import Curve, Rule, label
 from wfmlib.book.display.notebook import is_live
@@ -42,7 +43,7 @@ def slider(
     note: Callable[[float], str] | Sequence[str] | None = None,
     stops: ArrayLike | None = None,
     compute: Callable[[float], Sequence[ArrayLike]] | None = None,
-    live: Live | None = None,
+    live: Live | Followed | None = None,
     place: float | None = None,
 ) -> Slider:
     """Return a figure in which a slider moves curves.
@@ -75,9 +76,9 @@ def slider(
         With a live kernel, what is drawn at a stop that is not one of `values`: a function of it
         that returns y of each curve with a row for each value, or a pair of x and y, in their
         order.
-    live : Live, optional
+    live : Live or Followed, optional
         What the page computes itself, at any value, once its kernels are there: from
-        `typical_solutions`.
+        `typical_solutions`, `surroundings`, `replicas` or `committees`.
     place : float, optional
         The place on the x-axis of which it tells numbers first; by default the middle.
 
@@ -140,7 +141,7 @@ def slider(
         _validate.member("each of note", text, (str,))
     notes = tuple(typeset(text) for text in notes)
     if live is not None:
-        _validate.member("live", live, (Live,))
+        _validate.member("live", live, (Live, Followed))
         moving = sum(1 for mark in marks if _moves(mark))
         if len(live.lines) != moving:
             raise ValueError(
@@ -196,7 +197,7 @@ class Slider:
     knots: np.ndarray
     off: float | None
     compute: Callable[[float], Sequence[ArrayLike]] | None
-    computed: Live | None = None
+    computed: Live | Followed | None = None
     place: float = 0.0
     mode: str | None = None
 
@@ -278,7 +279,7 @@ class Slider:
         panel = self._drawing[0]
         moving = [mark for mark in self.marks if _moves(mark)]
         low, high = float(self.values.min()), float(self.values.max())
-        told = self.computed.told() | {
+        told = self.computed.data() | {
             "panel": {
                 name: getattr(panel, name)
                 for name in ("left", "right", "top", "bottom", "xlim", "ylim")
@@ -290,7 +291,9 @@ class Slider:
             "high": high,
             "step": float(f"{(high - low) / 200:.1g}"),
         }
-        return f'<script type="application/json" class="wfm-live">{json_text(told)}</script>'
+        worker = ' data-worker="blob"' if self.computed.later else ""
+        kernels = f'data-kernels="{self.computed.group}" class="{self.computed.mark}"{worker}'
+        return f'<script type="application/json" {kernels}>{json_text(told)}</script>'
 
     def widget(self) -> Any:
         """Return the ipywidgets control with the same picture, drawn anew for each value."""

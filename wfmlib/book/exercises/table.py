@@ -14,6 +14,9 @@ from wfmlib.book.exercises import (
     chapter_7,
     chapter_8,
     chapter_9,
+    chapter_10,
+    chapter_11,
+    chapter_12,
 )
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
@@ -27,6 +30,9 @@ QUESTIONS: dict[str, Number | Function] = {
     **chapter_7.QUESTIONS,
     **chapter_8.QUESTIONS,
     **chapter_9.QUESTIONS,
+    **chapter_10.QUESTIONS,
+    **chapter_11.QUESTIONS,
+    **chapter_12.QUESTIONS,
 }
 
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.constraints import CrossEntropy, LogPotential, Margin
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
@@ -53,7 +53,7 @@ class Surroundings:
         self.device, self.drawn_from, self.constraint = device, reference, constraint
         self.axes = weights, term, _ = checked(device, constraint, constraints)
         self.alpha = LOAD.check("alpha", alpha)
-        offered = (type(constraint),) if constraint.even else (Margin, CrossEntropy)
+        offered = (type(constraint),) if constraint.even else (Margin, CrossEntropy, LogPotential)
         _validate.member("reference", reference, offered)
         checked(device, reference, CONSTRAINTS)
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
@@ -67,7 +67,8 @@ class Surroundings:
         self.start = self._start()
         # whether the branch ends at a small distance, and there is nothing below
         self.ends = not reference.hard or reference == self.constraint
-        counts_itself = reference.hard and weights.discrete and self.constraint.admits(reference)
+        drawn_from = getattr(reference, "support", reference)
+        counts_itself = weights.discrete and self.constraint.admits(drawn_from)
         self.at_reference = 0.0 if counts_itself else -math.inf  # local entropy at distance 0
 
     def _start(self):

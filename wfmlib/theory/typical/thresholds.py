@@ -17,16 +17,19 @@ from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
+from wfmlib.theory import full_breaking
 from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoads, checked, each, each_constraint
 from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
 from wfmlib.theory.typical import one_step
+
+SYMMETRIES = ("RS", "1RSB", "2RSB", "full")  # by name; or by the number of steps
 
 
 def capacity(
     device: Device,
     *,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
-    ansatz: str = "RS",
+    ansatz: str | int = "RS",
 ) -> Any:
     """Return the load up to which solutions exist.
 
@@ -38,10 +41,12 @@ def capacity(
     constraint : Margin or Band, or array_like of them
         A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many. A band
         from 0.01 to 10 times the scale, with discrete weights.
-    ansatz : {"RS", "1RSB", "2RSB"}
+    ansatz : {"RS", "1RSB", "2RSB", "full"} or int
         How replicas are assumed to be organised: replica symmetry, or one step of its breaking
-        (see `solve_1rsb`), or two. Of finitely many units only three are solved beyond "RS", and
-        only those with "2RSB", which takes half a minute.
+        (see `solve_1rsb`), or as many as an integer from 1 to 6 says, or "full", a continuous
+        hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many
+        units only three are solved beyond "RS", with "2RSB" in half a minute; more than one step
+        only with spherical weights.
 
     Returns
     -------
@@ -52,7 +57,8 @@ def capacity(
         bound: spherical weights with hidden units or a negative margin, binary weights with ReLU
         units at margins above 1.96. 1RSB is lower there  [eq-1rsb-capacity], itself a bound only,
         and equal to RS elsewhere, but for spherical weights and a discontinuous transition below
-        the RS capacity. Of finitely many units: ``1 / E D^2``, D the least distance by which a
+        the RS capacity. More steps are lower still where one is, and "full" is the limit
+        [eq-full-capacity]. Of finitely many units: ``1 / E D^2``, D the least distance by which a
         pattern's fields must move  [eq-nearest-solution], which grows like
         ``sqrt(72 K / pi) - 9`` with their number K  [eq-sign-rs-scaling]; every step of symmetry
         breaking lowers it.
@@ -88,19 +94,21 @@ def capacity(
     >>> round(capacity(TreeCommittee(3)), 4)
     4.0252
     """
-    _validate.choice("ansatz", ansatz, ("RS", "1RSB", "2RSB"))
+    ansatz = _ansatz(ansatz)
 
     def one(constraint):
-        axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True)
+        axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True, flat=True)
         if not term.one_field:
-            return term.typical(device).capacity(ansatz)
-        if ansatz == "2RSB":
-            raise ValueError(
-                "ansatz must be 'RS' or '1RSB' but for three units (TreeCommittee(3)), "
-                f"got {ansatz!r} with {device!r}"
+            return term.typical(device).capacity(
+                _validate.choice("ansatz", ansatz, SYMMETRIES[:3])
             )
-        unbroken = _capacity(axes)
-        return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
+        if ansatz in SYMMETRIES[:2]:
+            unbroken = _capacity(axes)
+            return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
+        steps = {"full": None, "2RSB": 2}.get(ansatz, ansatz)
+        if math.isinf(term.slope_at_one) and not axes[0].discrete:
+            return math.inf
+        return full_breaking.solve(device, constraint, steps=steps).alpha
 
     return each_constraint(one, constraint)
 
@@ -221,6 +229,15 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
         return _last_margin(RESOLVED.check("alpha", alpha), weights, activation)
 
     return each(one, "alpha", alpha)
+
+
+def _ansatz(ansatz):
+    """Return the name of an ansatz, or how many steps it has: more than two."""
+    if isinstance(ansatz, str):
+        return _validate.choice("ansatz", ansatz, SYMMETRIES)
+    allowed = f"ansatz, if not {', '.join(map(repr, SYMMETRIES))},"
+    steps = _validate.integer(allowed, ansatz, 1, full_breaking.MOST_STEPS)
+    return {1: "1RSB", 2: "2RSB"}.get(steps, steps)
 
 
 def _capacity(axes):

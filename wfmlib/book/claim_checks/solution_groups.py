@@ -1,0 +1,56 @@
+"""How the claims on groups of solutions and the overlap gap are found (chapter 10)."""
+
+from __future__ import annotations
+
+from wfmlib.book import experiments
+from wfmlib.book.claim_checks.words import listed
+from wfmlib.models import Band, Perceptron
+from wfmlib.theory import clusters, typical
+
+BAND = Band(1.0)
+SIZES = (2, 3, 4, 5, 6)
+
+
+def band_capacity():
+    """The load at which the entropy of typical solutions vanishes in the band, κ = 1."""
+    return typical.capacity(Perceptron(), constraint=BAND)
+
+
+def band_gap_whole():
+    """The least load at which groups of 2 to 6 solutions miss an overlap in the band, κ = 1."""
+    return min(clusters.threshold(Perceptron(), m, constraint=BAND) for m in SIZES)
+
+
+def band_gap_real():
+    """The same over groups of any real size."""
+    return clusters.threshold(Perceptron(), None, constraint=BAND)
+
+
+def band_gap_nested():
+    """The least load at which 2 or 3 groups of 3 or 4 miss two overlaps in the band, κ = 1."""
+    sizes = ((2, 3), (2, 4), (3, 3), (3, 4))
+    return min(clusters.nested_threshold(Perceptron(), one, constraint=BAND) for one in sizes)
+
+
+def band_gap_nested_real():
+    """The same over groups of groups of any real sizes."""
+    return clusters.nested_threshold(Perceptron(), None, constraint=BAND)
+
+
+def band_breakup():
+    """The load at which the local entropy of countable groups breaks up in the band, κ = 1."""
+    return clusters.breakup(Perceptron(), constraint=BAND)
+
+
+def binary_breakup_between():
+    """The load at which the local entropy of countable groups stops falling with the overlap."""
+    found = clusters.breakup(Perceptron())
+    return bool(0.77 < found < 0.78), f"at α = {found:.4f}"
+
+
+def solvers_reach():
+    """The share of 20 instances of 1001 weights that each of three algorithms solves at 0.76."""
+    archive = experiments.complete("cluster-reach").sel(N=1001, alpha=0.76)
+    shares = [float(archive.solved.sel(algorithm=one).mean()) for one in archive.algorithm.values]
+    names = ", ".join(str(one) for one in archive.algorithm.values)
+    return max(shares) >= 0.5, f"{names}: {listed(shares, 2)} at α = 0.76"

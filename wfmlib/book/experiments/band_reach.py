@@ -1,0 +1,54 @@
+"""How far in load reinforced message passing goes on the symmetric binary perceptron."""
+
+from __future__ import annotations
+
+from wfmlib import Band, patterns
+from wfmlib.learning.messages.reinforced import reinforced_message_passing
+from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
+
+SETTINGS = {"kappa": 1.0, "rate": 0.003, "lean": 0.1, "max_sweeps": 600}
+
+
+def sample(settings, point, seed):
+    """Return how one run ended."""
+    patterns_seed, start = seed.spawn(2)
+    N = point["N"]
+    xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
+    options = {name: settings[name] for name in ("rate", "lean", "max_sweeps")}
+    found = reinforced_message_passing(
+        xi, sigma, constraint=Band(settings["kappa"]), rng=start, **options
+    )
+    return {"solved": found.errors == 0, "errors": found.errors, "sweeps": found.sweeps}
+
+
+EXPERIMENT = Experiment(
+    name="band-reach",
+    title="Reinforced messages on the symmetric binary perceptron: success against load",
+    source="Aubin, Perkins, Zdeborova, J. Phys. A 52, 294003 (2019)",
+    chapter=10,
+    scales={
+        "quick": Scale(grid={"N": (101,), "alpha": (0.6, 0.9)}, samples=2, settings=SETTINGS),
+        "paper": Scale(
+            grid={
+                "N": (501, 1001, 2001),
+                "alpha": (1.2, 1.3, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65),
+            },
+            samples=10,
+            settings=SETTINGS,
+        ),
+    },
+    variables={
+        "solved": Variable("1", "whether a solution was found", dtype="bool"),
+        "errors": Variable("1", "patterns outside of the band at the end", dtype="int32"),
+        "sweeps": Variable("1", "sweeps of the messages", dtype="int32"),
+    },
+    axes={"alpha": Axis("1", "load P / N"), "N": Axis("1", "number of weights")},
+    sample=sample,
+    agreement=Agreement(
+        rtol=1e-5,
+        atol=1e-7,
+        why="messages that have not settled and single precision amplify roundings",
+        chaotic=True,
+    ),
+    seed=1910,
+)

@@ -1,0 +1,169 @@
+"""The straight way between solutions on the sphere, and the errors along it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+import xarray
+from numpy.typing import ArrayLike
+
+from wfmlib.landscape import _taken
+from wfmlib.landscape._taken import Given
+from wfmlib.landscape.overlap import match_units
+from wfmlib.models.constraints import Margin
+from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range, Share
+from wfmlib.numerics.types import Array
+
+Positions = Annotated[int, Range(3, whole=True)]
+
+
+def geodesic(a: Given, b: Given, position: Share) -> Array:
+    """Return the weights at a position on the geodesic between two networks  [eq-geodesic].
+
+    Parameters
+    ----------
+    a, b : Solution or network
+        Of the same shape: perceptrons, or committees of one kind.
+    position : float
+        g from 0 to 1: ``(1 - g) a + g b``, each unit normalised before and after to the norm
+        ``sqrt(M)``, M its number of weights. Equal steps of g are not equal steps of the angle.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, of the shape of the weights.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, shapes differ, a unit is zero, or units are opposite
+        and meet at zero; the message names it.
+    """
+    position = _validate.real("position", position, 0.0, 1.0)
+    return blend([a, b], [1.0 - position, position])
+
+
+def blend(solutions: Sequence[Given], shares: ArrayLike) -> Array:
+    """Return the weights at a point of the simplex between several networks, on the sphere.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution or network
+        At least one, of the same shape.
+    shares : array_like
+        One for each, not negative, not all zero: ``sum_r shares_r w_r``, each unit normalised
+        before and after.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, of the shape of the weights.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `geodesic`.
+    """
+    w = [_sphere(f"solutions[{r}]", one) for r, one in enumerate(_several(solutions))]
+    shares = _validate.reals("shares", shares)
+    if shares.shape != (len(w),):
+        raise ValueError(f"shares must be one for each of {len(w)} solutions, got {shares.shape}")
+    if not np.all(np.isfinite(shares)) or np.any(shares < 0.0) or not np.any(shares):
+        raise ValueError(f"shares must be finite, not negative and not all zero, got {shares}")
+    if any(one.shape != w[0].shape for one in w):
+        raise ValueError(f"solutions must have one shape, got {[one.shape for one in w]}")
+    mixed = np.tensordot(shares / np.sum(shares), np.array(w), axes=1)
+    norms = np.sqrt(np.mean(mixed**2, axis=-1, keepdims=True))
+    if np.any(norms < 1e-12):
+        raise ValueError("solutions must not have opposite units that meet at zero")
+    return mixed / norms
+
+
+def barrier(
+    a: Given,
+    b: Given,
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    *,
+    constraint: Margin = Margin(0.0),
+    positions: Positions = 51,
+    match: bool = False,
+) -> xarray.Dataset:
+    """Measure the training error along the geodesic between two networks.
+
+    Parameters
+    ----------
+    a, b : Solution or network
+        As `geodesic`.
+    xi : array_like
+        Patterns, shape (P, N), entries -1 and +1.
+    sigma : array_like
+        Labels, shape (P,), entries -1 and +1.
+    constraint : Margin, optional
+        A pattern is wrong where its stability is not above the margin.
+    positions : int, optional
+        At least 3, from a to b at equal steps.
+    match : bool, optional
+        Match the units of `b` to those of `a` first, by `match_units` without signs: for fully
+        connected committees, whose units may be exchanged.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over `position`: `error_rate`, the share of patterns that are wrong, and `overlap` with a.
+        Attributes: `barrier`, the largest error rate less the larger of both ends.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+
+    Source: B. L. Annesi and others, Phys. Rev. Lett. 131, 227301 (2023).
+    """
+    xi, sigma = _validate.patterns(xi, sigma)
+    _validate.member("constraint", constraint, (Margin,))
+    positions = _validate.integer("positions", positions, 3)
+    first, second = _taken.network(a, "a"), _taken.network(b, "b")
+    one, two = _sphere("a", first), _sphere("b", second)
+    if one.shape != two.shape or type(first) is not type(second):
+        raise ValueError(
+            f"a and b must be networks of one kind and shape, got {first!r} and {second!r}"
+        )
+    if _validate.choice("match", match, (True, False)):
+        if first.tree:
+            raise ValueError("match must be False: units of a tree cannot be exchanged")
+        two = two[match_units(one, two, signs=False).permutation]
+    kind = type(first)
+    place = np.linspace(0.0, 1.0, positions)
+    rate, overlap = np.empty(positions), np.empty(positions)
+    start, end = kind(one), kind(two)
+    for k, g in enumerate(place):
+        w = blend([start, end], [1.0 - g, g])
+        stability = kind(w).stabilities(xi, sigma)
+        rate[k] = np.mean(stability <= constraint.kappa)
+        overlap[k] = np.mean(w * one)
+    return xarray.Dataset(
+        {
+            "error_rate": ("position", rate, {"long_name": "training error"}),
+            "overlap": ("position", overlap, {"long_name": "overlap with the first"}),
+        },
+        coords={"position": ("position", place, {"long_name": "position"})},
+        attrs={"barrier": float(np.max(rate) - max(rate[0], rate[-1]))},
+    )
+
+
+def _several(solutions):
+    if not isinstance(solutions, (list, tuple)) or not solutions:
+        raise TypeError("solutions must be a list of Solutions or networks, at least one")
+    return solutions
+
+
+def _sphere(name, given):
+    """Return the weights of a network, each unit of norm sqrt(M)."""
+    w, _ = _taken.sign_units(given, name)
+    w = np.asarray(w, dtype=float)
+    size = np.sqrt(np.mean(w**2, axis=-1, keepdims=True))
+    return w / size

@@ -1,0 +1,130 @@
+"""Approximate message passing with reinforcement: one solution of a binary perceptron.
+
+Message passing [eq-amp] gives each weight's mean over all solutions, and typical solutions are
+isolated: rounding the means solves nothing. Reinforcement adds to each weight's field a share of
+the field of the sweep before, and lets that share grow to one. Means are pulled to the side on
+which they are, until they are signs. In the frame where every label is +1, ``F = xi sigma``::
+
+    omega = F @ m / sqrt(N) - V * pull           # V = 1 - |m|^2 / N, pull of the sweep before
+    pull, give = f'(omega), -f''(omega)          # of the constraint, at variance V
+    field = F.T @ pull / sqrt(N) + mean(give) * P / N * m + share * field
+    m = tanh(field)
+
+The constraint may be a margin or a band: only f' and f'' differ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wfmlib.models.constraints import Band, Margin
+from wfmlib.models.protocols import Constraint
+from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Count, Range
+from wfmlib.numerics.types import Seed
+
+LEAST_VARIANCE = 1e-9  # of a weight, where all of them are signs
+RATE = Range(0.0, 1.0, low_open=True, high_open=True)
+LEAN = Range(0.0, 1.0, high_open=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Reinforced:
+    """What reinforced message passing ended with.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray
+        Signs of the last means, shape (N,), int8.
+    errors : int
+        How many patterns do not meet the constraint with these weights.
+    sweeps : int
+        How often all messages were renewed.
+    """
+
+    weights: np.ndarray
+    errors: int
+    sweeps: int
+
+
+def reinforced_message_passing(
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    *,
+    constraint: Constraint = Margin(0.0),
+    rate: Annotated[float, RATE] = 0.003,
+    max_sweeps: Count = 1000,
+    lean: Annotated[float, LEAN] = 0.1,
+    rng: Seed = None,
+) -> Reinforced:
+    """Look for a solution of a perceptron with weights of +1 and -1.
+
+    Parameters
+    ----------
+    xi, sigma : array_like
+        Patterns, shape (P, N), and labels, shape (P,), entries -1 and +1.
+    constraint : Margin or Band
+        What every pattern demands: a margin, or a band from 0.01 to 10.
+    rate : float
+        In sweep t the share of the old field that is kept is ``1 - (1 - rate)^t``; between 0
+        and 1. Slower is better and takes longer, in proportion.
+    max_sweeps : int
+        The most, at least 1.
+    lean : float
+        Means begin uniform between -lean and lean, from 0 to below 1. In a band w and -w are
+        alike, and means of 0 would stay 0.
+    rng : None, int, SeedSequence or Generator
+        For the first means.
+
+    Returns
+    -------
+    Reinforced
+        Of the first sweep after which the signs are a solution, or else of the last.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of range; the message names it.
+
+    Notes
+    -----
+    Source: A. Braunstein, R. Zecchina, Phys. Rev. Lett. 96, 030201 (2006), for the reinforcement.
+    """
+    xi, sigma = _validate.patterns(xi, sigma)
+    constraint = _validate.member("constraint", constraint, (Margin, Band))
+    constraint.within_range(1.0)
+    rate, lean = RATE.check("rate", rate), LEAN.check("lean", lean)
+    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
+    N = xi.shape[1]
+    F = (xi * sigma[:, None]).astype(np.float32) / np.float32(math.sqrt(N))
+    m = lean * _validate.generator(rng).uniform(-1.0, 1.0, N)
+    pull: Any = np.zeros(len(F))
+    field: Any = np.zeros(N)
+    for sweep in range(max_sweeps):
+        variance = max(1.0 - float(m @ m) / N, LEAST_VARIANCE)  # type: ignore[operator]
+        at: Any = constraint.at(
+            F @ m.astype(np.float32) - variance * pull,  # type: ignore[attr-defined, union-attr]
+            variance,
+        )
+        pull, give = at.slope, -at.curvature
+        kept = 1.0 - (1.0 - rate) ** sweep
+        field = F.T @ pull.astype(np.float32) + (np.sum(give) / N) * m + kept * field
+        m = np.tanh(field)
+        weights = np.where(m < 0.0, -1, 1).astype(np.int8)
+        errors = violations(xi, sigma, weights, constraint)
+        if errors == 0:
+            break
+    return Reinforced(weights, errors, sweep + 1)
+
+
+def violations(xi, sigma, weights, constraint):
+    """Return how many patterns do not meet a constraint with binary weights."""
+    fields = sigma * (xi.astype(np.float32) @ weights.astype(np.float32))  # exact: whole numbers
+    if constraint.even:
+        return int(np.count_nonzero(np.abs(fields) > constraint.kappa * math.sqrt(len(weights))))
+    return int(np.count_nonzero(fields <= constraint.kappa * math.sqrt(len(weights))))

@@ -1,0 +1,469 @@
+"""From which load no group of m solutions at some mutual overlap exists: the overlap gap.
+
+At each overlap there is a last load at which groups exist. The least of these over overlaps, where
+both the entropy of groups and its slope vanish  [eq-gap-threshold], is the threshold: above it an
+interval of overlaps is forbidden. If the size m is free, the derivative in m vanishes too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy
+
+from wfmlib.models.constraints import Margin
+from wfmlib.models.protocols import Constraint, Device
+from wfmlib.numerics import _validate
+from wfmlib.numerics.solvers import NotConverged, Report, accepted
+from wfmlib.theory import large_deviation
+from wfmlib.theory.axes import RESOLVED, ResolvedLoad, each
+from wfmlib.theory.clusters.groups import (
+    OVERLAP,
+    REPLICAS,
+    GroupOverlap,
+    GroupSize,
+    annealed,
+    doors,
+    entropy,
+)
+from wfmlib.theory.points import Shown
+from wfmlib.theory.saddles.broken_symmetry import Broken
+from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
+from wfmlib.theory.saddles.replica_symmetric import Stationary
+
+SCANNED = np.linspace(-2.0, 12.0, 43)  # logits of overlaps that are tried
+WALKED = np.arange(7.5, -1.0, -0.3)  # the same where each point starts from the one before
+SIZES = np.exp(np.linspace(math.log(1.2), math.log(500.0), 14))
+FEW = (2.0, 3.0, 4.0, 6.0)
+FAR = 4.0  # of logarithms of conjugates: how far from a guess a root is looked for
+TOLERANCE = 1e-9  # of entropies and of logarithms of loads
+FLAT = 1e-7  # of slopes: loads err by its square
+
+
+@dataclass(frozen=True, repr=False)
+class FirstGap(Shown):
+    """Where an overlap first has no group of solutions.
+
+    Attributes
+    ----------
+    device : Perceptron or TreeCommittee
+    constraint : Margin or Band
+    average : str
+        "annealed" or "quenched".
+    alpha : float
+        The load: the threshold.
+    overlap : float
+        The mutual overlap that is forbidden first.
+    replicas : float
+        Solutions in a group.
+    q0 : float
+        Overlap of solutions of different groups.
+    report : Report
+    """
+
+    asked = ("device", "constraint", "average")
+    found = ("alpha", "overlap", "replicas", "q0")
+
+    device: Device
+    constraint: Constraint
+    average: str
+    alpha: float
+    overlap: float
+    replicas: float
+    q0: float
+    report: Report = field(compare=False)
+
+
+def threshold(
+    device: Device,
+    replicas: GroupSize | None,
+    *,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+) -> float:
+    """Return the least load from which some mutual overlap has no group of m solutions.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
+    replicas : float or None
+        Solutions m in a group, from 1 to 1000; None for the real m at which the load is least.
+    constraint : Margin or Band
+        As `clusters.solve`.
+    average : {"annealed", "quenched"}
+        As `clusters.solve`.
+
+    Returns
+    -------
+    float
+        With one solution in a group it is the load at which the (average) number of solutions
+        vanishes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `clusters.solve`.
+    NotConverged
+        Where no such load is found.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> round(threshold(Perceptron(), 4, constraint=Band(1.0)), 4)
+    1.6578
+    """
+    return first_gap(device, replicas, constraint=constraint, average=average).alpha
+
+
+def first_gap(
+    device: Device,
+    replicas: GroupSize | None,
+    *,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+) -> FirstGap:
+    """Return the threshold together with the overlap and the size of the groups.
+
+    Parameters
+    ----------
+    device, replicas, constraint, average
+        As `threshold`.
+
+    Returns
+    -------
+    FirstGap
+        Its overlap is NaN with one solution in a group.
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        As `threshold`.
+
+    Notes
+    -----
+    Overlaps are scanned for the least load, from 0.12 to ``1 - 6e-6`` (annealed) and from that of
+    typical solutions to 0.9994 (quenched), before the equations are solved; a narrower dip would
+    be missed. A quenched threshold takes a second or so, with a free m five.
+    """
+    axes = doors(device, constraint, average)
+    if replicas is not None:
+        replicas = REPLICAS.check("replicas", replicas)
+    if average == "annealed" or axes[2].even:
+        found = _annealed_gap(replicas, axes)
+    else:
+        found = _quenched_gap(replicas, axes)
+    alpha, overlap, m, q0, report = found
+    if average == "quenched" and axes[2].even and m > 1.0:
+        _check_orthogonal(alpha, overlap, m, axes)
+    return FirstGap(device, constraint, average, alpha, overlap, m, q0, report)
+
+
+# ------------------------------------------------------------------------------------------------
+# Annealed
+# ------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _annealed_gap(m, axes):
+    """Return load, overlap, size, q0 and report."""
+    if m is None:
+        loads = [_load_or_none(size, axes) for size in SIZES.tolist()]
+        best = int(np.argmin(loads))
+        if not 0 < best < len(loads) - 1:
+            message = f"the load falls up to the ends of the sizes, {SIZES[0]:g} to {SIZES[-1]:g}"
+            raise NotConverged(Report(False, math.inf, len(loads), message))
+
+        def leaning(log_m):
+            size = math.exp(log_m)
+            alpha, overlap, *_ = _annealed_gap(size, axes)
+            return annealed(overlap, size, axes).leaning(alpha)
+
+        ends = [math.log(SIZES[best + step]) for step in (-1, 1)]
+        m = math.exp(scipy.optimize.brentq(leaning, *ends, xtol=1e-12))
+        return _annealed_gap(m, axes)
+    if m == 1.0:
+        alpha = annealed(0.5, 1.0, axes).load
+        return float(alpha), math.nan, 1.0, 0.0, accepted(0.0, 0.0, 1, "a closed form")
+
+    def slope(place):
+        at = annealed(float(scipy.special.expit(place)), m, axes)
+        return at.slope(at.load)
+
+    loads = [annealed(float(scipy.special.expit(place)), m, axes).load for place in SCANNED]
+    best = int(np.argmin(loads))
+    if not 0 < best < len(SCANNED) - 1:
+        message = "the load falls up to the ends of the overlaps that are tried"
+        raise NotConverged(Report(False, math.inf, len(loads), message))
+    place = scipy.optimize.brentq(slope, SCANNED[best - 1], SCANNED[best + 1], xtol=1e-12)
+    overlap = float(scipy.special.expit(place))
+    report = accepted(abs(slope(place)), FLAT, len(loads), "entropy and slope vanish")
+    return float(annealed(overlap, m, axes).load), overlap, m, 0.0, report
+
+
+def _load_or_none(size, axes):
+    """Return the threshold of a size, infinite where its dip is too close to overlap 1."""
+    try:
+        return _annealed_gap(size, axes)[0]
+    except NotConverged:
+        return math.inf
+
+
+def _check_orthogonal(alpha, overlap, m, axes):
+    """Raise NotConverged where groups of a constraint without a sign are not orthogonal."""
+    state, *_ = saddle(overlap, alpha, m, axes)
+    if state.q0 > 1e-12:
+        message = f"groups have the overlap {state.q0:.3g}, where 0 was expected"
+        raise NotConverged(Report(False, float(state.q0), 1, message))
+
+
+# ------------------------------------------------------------------------------------------------
+# Quenched
+# ------------------------------------------------------------------------------------------------
+
+
+def _broken(unknowns, m, axes):
+    return Broken(math.exp(unknowns[0]), math.exp(unknowns[1]), m, *axes)
+
+
+def _solved(equations, start):
+    """Return the root of a few equations near a start, and what is left of them."""
+
+    def safe(unknowns):
+        if np.max(np.abs(unknowns - start)) > FAR:
+            return np.full(len(unknowns), 1e3)
+        try:
+            values = np.array(equations(unknowns), dtype=float)
+        except (ArithmeticError, ValueError, NotConverged):
+            return np.full(len(unknowns), 1e3)
+        return np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
+
+    found = scipy.optimize.root(safe, start, options={"xtol": 1e-12})
+    return found.x, float(np.max(np.abs(safe(found.x))))
+
+
+def _walk(m, axes):
+    """Return the last loads at overlaps, from large ones downwards, and their unknowns."""
+    first = float(scipy.special.expit(WALKED[0]))
+    top = unbroken_load(first, axes) * (1.0 - 1e-9)
+
+    def free_entropy(alpha):
+        return saddle(first, alpha, m, axes)[0].entropy(alpha)
+
+    alpha = scipy.optimize.brentq(free_entropy, _below(free_entropy, top), top, xtol=1e-10)
+    broken = saddle(first, alpha, m, axes)[0].broken
+    unknowns = np.log([broken.q0_hat, broken.split])
+    rows = [(alpha, unknowns)]
+    for place in WALKED[1:]:
+        overlap = float(scipy.special.expit(place))
+
+        def equations(unknowns, overlap=overlap):
+            at = _broken(unknowns, m, axes)
+            lack = math.log((1.0 - overlap) / at.overlaps.complement)
+            return [lack, at.entropy(at.load_between)]
+
+        guess = 2.0 * rows[-1][1] - rows[-2][1] if len(rows) > 1 else rows[-1][1]
+        unknowns, residual = _solved(equations, guess)
+        if residual > TOLERANCE:  # groups dissolve
+            break
+        rows.append((_broken(unknowns, m, axes).load_between, unknowns))
+    return rows
+
+
+@lru_cache(maxsize=256)
+def _quenched_gap(m, axes):
+    """Return load, overlap, size, q0 and report."""
+    if m == 1.0:
+        return _last_typical(axes)
+    if m is None:
+        starts = [_quenched_gap(size, axes) for size in FEW]
+        *_, size, _, report = min(starts, key=lambda one: one[0])
+        broken = _quenched_state(size, axes)
+        start = np.log([broken.q0_hat, broken.split, size])
+
+        def equations(unknowns):
+            at = _broken(unknowns, math.exp(unknowns[2]), axes)
+            alpha = at.load_between
+            return [math.log(at.load_within / alpha), at.entropy(alpha), at.complexity(alpha)]
+
+        unknowns, residual = _solved(equations, start)
+        m = float(math.exp(unknowns[2]))
+        report = accepted(residual, TOLERANCE, 1, "entropy and both derivatives vanish")
+        at = _broken(unknowns, m, axes)
+    else:
+        at = _quenched_state(m, axes)
+        residual = abs(math.log(at.load_within / at.load_between))
+        report = accepted(residual, TOLERANCE, 1, "entropy and slope vanish")
+    overlaps = at.overlaps
+    return float(at.load_between), float(1.0 - overlaps.complement), m, float(overlaps.q0), report
+
+
+@lru_cache(maxsize=256)
+def _quenched_state(m, axes):
+    """Return the saddle point at which entropy and slope vanish, at a given size."""
+    rows = _walk(m, axes)
+    best = min(range(len(rows)), key=lambda i: rows[i][0])
+    if best in (0, len(rows) - 1):
+        message = "the load falls up to the ends of the overlaps that are tried"
+        raise NotConverged(Report(False, math.inf, len(rows), message))
+
+    def equations(unknowns):
+        at = _broken(unknowns, m, axes)
+        return [math.log(at.load_within / at.load_between), at.entropy(at.load_between)]
+
+    unknowns, residual = _solved(equations, rows[best][1])
+    accepted(residual, TOLERANCE, len(rows), "entropy and slope vanish")
+    return _broken(unknowns, m, axes)
+
+
+def _last_typical(axes):
+    """Return the capacity in the form of a gap: one solution in a group."""
+
+    def left(log_q_hat):
+        return Stationary(math.exp(log_q_hat), *axes).entropy
+
+    root = scipy.optimize.brentq(left, -4.0, 8.0, xtol=1e-13)
+    at = Stationary(math.exp(root), *axes)
+    report = accepted(abs(left(root)), TOLERANCE, 1, "the entropy vanishes")
+    return float(at.alpha), math.nan, 1.0, float(at.q), report
+
+
+# ------------------------------------------------------------------------------------------------
+# One overlap, and one load
+# ------------------------------------------------------------------------------------------------
+
+
+def last_load(
+    device: Device,
+    overlap: GroupOverlap,
+    *,
+    replicas: GroupSize,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+) -> Any:
+    """Return the load up to which there are groups of m solutions at a mutual overlap.
+
+    Parameters
+    ----------
+    device, replicas, constraint, average
+        As `clusters.solve`.
+    overlap : float or array_like
+        As `clusters.solve`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `overlap`. Quenched and in an array: NaN where groups dissolve into
+        typical solutions before their entropy vanishes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `clusters.solve`.
+    NotConverged
+        There, for a single overlap.
+    """
+    axes, m = doors(device, constraint, average), REPLICAS.check("replicas", replicas)
+
+    def at(one):
+        one = OVERLAP.check("overlap", one)
+        if average == "annealed" or axes[2].even:
+            return float(annealed(one, m, axes).load)
+        return _last_quenched(one, m, axes)
+
+    overlaps = _validate.reals("overlap", overlap)
+    if overlaps.ndim == 0:
+        return at(float(overlaps))
+
+    def or_nan(one):
+        try:
+            return at(one)
+        except NotConverged:
+            return math.nan
+
+    return each(or_nan, "overlap", overlaps)
+
+
+def _last_quenched(overlap, m, axes):
+    top = unbroken_load(overlap, axes) * (1.0 - 1e-9)
+
+    def free_entropy(alpha):
+        return saddle(overlap, alpha, m, axes)[0].entropy(alpha)
+
+    left = free_entropy(top)
+    if left > 0.0:
+        message = f"groups dissolve at load {top:.6g}, before their entropy vanishes"
+        raise NotConverged(Report(False, left, 1, message))
+    low = _below(free_entropy, top)
+    return float(scipy.optimize.brentq(free_entropy, low, top, xtol=1e-10))
+
+
+def _below(free_entropy, top):
+    """Return a load at which there are groups: at load 0 their entropy is positive."""
+    low = 0.05 * top
+    while free_entropy(low) < 0.0:
+        low *= 0.25
+    return low
+
+
+def overlap_gap(
+    device: Device,
+    alpha: ResolvedLoad,
+    *,
+    replicas: GroupSize,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+) -> tuple[float, float]:
+    """Return the interval of mutual overlaps at which there is no group of m solutions.
+
+    Parameters
+    ----------
+    device, alpha, replicas, constraint, average
+        As `clusters.solve`.
+
+    Returns
+    -------
+    low, high : float
+        Between them the entropy of groups is negative; of several such intervals, the one with
+        its minimum. Quenched: `low` is the overlap of typical solutions where it is negative from
+        there on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `clusters.solve`.
+    NotConverged
+        Where there is no gap: at loads below the `threshold`; and where the interval reaches the
+        ends of the overlaps tried, 0.12 and ``1 - 6e-6``: above the capacity.
+    """
+    axes, alpha = doors(device, constraint, average), RESOLVED.check("alpha", alpha)
+    m = REPLICAS.check("replicas", replicas)
+    same: Any = {"replicas": m, "constraint": axes[2], "average": average}
+    low, high = float(SCANNED[0]), float(SCANNED[-1])
+    if average == "quenched" and not axes[2].even:
+        least = large_deviation.overlap_range(device, alpha, constraint=axes[2])[0]
+        low = max(low, float(scipy.special.logit(least)) + 1e-3)
+
+    def counted(place):
+        return entropy(device, alpha, float(scipy.special.expit(place)), **same)
+
+    places = np.linspace(low, high, 57).tolist()
+    values = entropy(device, alpha, scipy.special.expit(places), **same)
+    best = int(np.nanargmin(values))
+    if values[best] >= 0.0:
+        message = f"no gap: there are groups of {m:g} at all overlaps, alpha = {alpha:.6g}"
+        raise NotConverged(Report(False, float(values[best]), len(places), message))
+    below = [i for i in range(best) if values[i] >= 0.0]
+    above = [i for i in range(best, len(places)) if values[i] >= 0.0]
+    if not above or (not below and low == SCANNED[0]):
+        message = f"there are no groups of {m:g} up to the ends of the overlaps, alpha = {alpha:g}"
+        raise NotConverged(Report(False, float(values[best]), len(places), message))
+    right = scipy.optimize.brentq(counted, places[above[0] - 1], places[above[0]], xtol=1e-10)
+    left = low
+    if below:
+        left = scipy.optimize.brentq(counted, places[below[-1]], places[below[-1] + 1], xtol=1e-10)
+    return float(scipy.special.expit(left)), float(scipy.special.expit(right))

@@ -1,0 +1,338 @@
+"""Groups of m solutions with one mutual overlap: how many there are.
+
+The average number of such groups is known exactly  [eq-groups-annealed]: the number of groups of
+binary vectors times the probability that one pattern is right for all m, to the power of the
+number of patterns. Both are the terms of the saddle point of real replicas at q0 = 0. A typical
+number of groups is what `large_deviation` computes, with replica symmetry between the groups
+[eq-groups-quenched].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wfmlib.models.constraints import Margin
+from wfmlib.models.protocols import Constraint, Device
+from wfmlib.models.weights import Binary
+from wfmlib.numerics import _validate
+from wfmlib.numerics.ranges import Range
+from wfmlib.numerics.solvers import Report, accepted, continuation
+from wfmlib.theory import large_deviation
+from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoad, ResolvedLoads, checked
+from wfmlib.theory.points import Shown
+from wfmlib.theory.sweeps import NATS, dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+AVERAGES = ("annealed", "quenched")
+OVERLAP = Range(1e-6, 1.0 - 1e-6)
+REPLICAS = Range(1.0, 1000.0)
+
+GroupOverlap: TypeAlias = Annotated[float, OVERLAP]
+GroupOverlaps: TypeAlias = Annotated[ArrayLike, OVERLAP]
+GroupSize: TypeAlias = Annotated[float, REPLICAS]
+
+
+@dataclass(frozen=True, repr=False)
+class Groups(Shown):
+    """Groups of solutions at one mutual overlap.
+
+    Attributes
+    ----------
+    device : Perceptron or TreeCommittee
+    alpha : float
+        Load: patterns per weight.
+    overlap : float
+        Mutual overlap of the solutions of a group.
+    replicas : float
+        m, how many solutions there are in a group.
+    constraint : Margin or Band
+        What every pattern demands.
+    average : str
+        "annealed" or "quenched".
+    entropy : float
+        Logarithm of the number of groups, in nats per weight  [eq-groups-annealed],
+        [eq-groups-quenched]. Negative: there are none.
+    slope : float
+        Its derivative in the overlap.
+    complexity : float
+        ``entropy - m d entropy / dm``.
+    q0 : float
+        Overlap of solutions of different groups; 0 where the average is annealed.
+    report : Report
+    """
+
+    asked = ("device", "alpha", "overlap", "replicas", "constraint", "average")
+    found = ("entropy", "slope", "complexity", "q0")
+
+    device: Device
+    alpha: float
+    overlap: float
+    replicas: float
+    constraint: Constraint
+    average: str
+    entropy: float
+    slope: float
+    complexity: float
+    q0: float
+    report: Report = field(compare=False)
+
+
+class Annealed(NamedTuple):
+    """The two terms of the average number of groups, at one overlap and one size.
+
+    Attributes
+    ----------
+    entropic, energetic : float
+        ``ln`` of the number of groups of vectors per weight, of the probability of a pattern.
+    entropic_slope, energetic_slope : float
+        Their derivatives in the overlap.
+    complexity, information : float
+        What weights add to ``entropy - m d entropy / dm``, and what a pattern takes from it.
+    """
+
+    entropic: float
+    energetic: float
+    entropic_slope: float
+    energetic_slope: float
+    complexity: float
+    information: float
+
+    @property
+    def load(self):
+        """At which the average number is no longer exponentially large."""
+        return -self.entropic / self.energetic
+
+    def slope(self, alpha):
+        """Return the derivative of the entropy in the overlap."""
+        return self.entropic_slope + alpha * self.energetic_slope
+
+    def leaning(self, alpha):
+        """Return ``entropy - m d entropy / dm``: at the load above, that derivative times -m."""
+        return self.complexity - alpha * self.information
+
+
+def annealed(overlap, m, axes):
+    """Return `Annealed`.
+
+    The derivative of ``ln E p^m`` in the overlap follows from the heat equation
+    [eq-groups-slope]: it is ``m (m - 1) / 2 c'(q) <f'^2>``, tilted by ``p^m = e^{m f}``.
+    """
+    weights, activation, constraint = axes
+    free = weights.unloaded(overlap, m)
+    effective = activation.effective(overlap, 1.0 - overlap)
+    scaled = constraint.rescaled(activation.scale)
+    pattern = scaled.grouped(0.0, effective.c, effective.complement, m)
+    force = pattern.common + pattern.spread
+    return Annealed(
+        entropic=m * free.entropy,
+        energetic=m * pattern.term,
+        entropic_slope=m * free.slope,
+        energetic_slope=0.5 * m * (m - 1.0) * effective.slope * force,
+        complexity=free.complexity,
+        information=pattern.information,
+    )
+
+
+def solve(
+    device: Device,
+    alpha: ResolvedLoad,
+    overlap: GroupOverlap,
+    *,
+    replicas: GroupSize,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+) -> Groups:
+    """Count the groups of m solutions at one mutual overlap.
+
+    Parameters
+    ----------
+    device : Perceptron or TreeCommittee
+        With binary weights; a committee of infinitely many units.
+    alpha : float
+        Load, patterns per weight: 0, or at least 1e-7.
+    overlap : float
+        Mutual overlap of the solutions of a group, from 1e-6 to ``1 - 1e-6``.
+    replicas : float
+        Solutions in a group, from 1 to 1000; not necessarily an integer.
+    constraint : Margin or Band
+        What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, or a
+        band from 0.01 to 10 times it.
+    average : {"annealed", "quenched"}
+        The logarithm of the average number, or the average of the logarithm.
+
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, not finite or out of range; the message names it.
+    NotConverged
+        Quenched: where the overlap is not above that of typical solutions.
+
+    Notes
+    -----
+    For an integer m the annealed entropy is an upper bound by Markov's inequality: where it is
+    negative there is no group, with probability tending to one. In a band typical solutions have
+    overlap 0, and both averages agree.
+
+    Source: D. Gamarnik, E. Kizildag, W. Perkins, C. Xu, arXiv:2203.15667; C. Baldassi, R. Della
+    Vecchia, C. Lucibello, R. Zecchina, J. Stat. Mech. (2020) 073303.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> point = solve(Perceptron(), 1.7, 0.98, replicas=4, constraint=Band(1.0))
+    >>> round(point.entropy, 4)
+    -0.0203
+    """
+    axes = doors(device, constraint, average)
+    alpha, overlap = RESOLVED.check("alpha", alpha), OVERLAP.check("overlap", overlap)
+    return _point(device, alpha, overlap, REPLICAS.check("replicas", replicas), axes, average)
+
+
+def doors(device, constraint, average):
+    """Return the axes after checking what is offered."""
+    _validate.choice("average", average, AVERAGES)
+    return checked(device, constraint, HARD, weights=(Binary,))
+
+
+def _point(device, alpha, overlap, m, axes, average):
+    given = device, alpha, overlap, m, axes[2], average
+    if average == "quenched":
+        found = large_deviation.solve(device, alpha, overlap, replicas=m, constraint=axes[2])
+        return Groups(
+            *given,
+            entropy=m * found.entropy,
+            slope=m * found.entropy_slope,
+            complexity=float(found.complexity or 0.0),
+            q0=found.q0,
+            report=found.report,
+        )
+    at = annealed(overlap, m, axes)
+    return Groups(
+        *given,
+        entropy=float(at.entropic + alpha * at.energetic),
+        slope=float(at.slope(alpha)),
+        complexity=float(at.leaning(alpha)),
+        q0=0.0,
+        report=accepted(0.0, 0.0, 1, "an integral"),
+    )
+
+
+COLUMNS = ("entropy", "slope", "complexity", "q0")
+MEANING = {
+    "entropy": (NATS, "logarithm of the number of groups"),
+    "slope": (NATS, "slope of that logarithm in the overlap"),
+    "complexity": (NATS, "entropy - m d entropy / dm"),
+}
+
+
+def curve(
+    device: Device,
+    alpha: ResolvedLoads,
+    overlap: GroupOverlaps,
+    *,
+    replicas: GroupSize,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+    progress: bool = False,
+) -> xr.Dataset:
+    """Count the groups at many mutual overlaps.
+
+    Parameters
+    ----------
+    device, alpha, replicas, constraint, average
+        As `solve`.
+    overlap : array_like
+        As `solve`, in any order.
+    progress : bool, optional
+        Show a bar, once two seconds have passed.
+
+    Returns
+    -------
+    xarray.Dataset
+        Coordinate `overlap`; variables `entropy`, `slope`, `complexity`, `q0` as in `Groups`, with
+        their units: NaN, ``converged = False`` and a `reason` where there is no saddle point or an
+        overlap is out of range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`, but for overlaps: only if all are out of range.
+    """
+    axes, alpha = doors(device, constraint, average), RESOLVED.check("alpha", alpha)
+    overlaps, m = _validate.reals("overlap", overlap), REPLICAS.check("replicas", replicas)
+    same = {"alpha": alpha, "replicas": m, "constraint": constraint, "average": average}
+    if average == "quenched":
+        given: Any = {"replicas": m, "constraint": constraint, "progress": progress}
+        found = large_deviation.curve(device, alpha, overlaps, **given)
+        columns: dict = {"entropy": m * found.entropy.values, "slope": m * found.entropy_slope}
+        columns |= {name: found[name].values for name in (*COLUMNS[2:], "converged", "reason")}
+        columns["slope"] = columns["slope"].values
+        return dataset({"overlap": overlaps}, columns, MEANING, device=device, **same)
+
+    def follow(place, before):
+        one = OVERLAP.check("overlap", float(place))
+        point = _point(device, alpha, one, m, axes, average)
+        return np.array([getattr(point, name) for name in COLUMNS])
+
+    flat = overlaps.ravel()
+    rows, reached, why = continuation(follow, flat, None, failed="nan", progress=progress)
+    table = np.full((flat.size, len(COLUMNS)), math.nan)
+    if reached.any():
+        table = rows
+    columns = {n: table[:, i].reshape(overlaps.shape) for i, n in enumerate(COLUMNS)}
+    columns |= {"converged": reached.reshape(overlaps.shape)}
+    columns |= {"reason": why.reshape(overlaps.shape)}
+    return dataset({"overlap": overlaps}, columns, MEANING, device=device, **same)
+
+
+def entropy(
+    device: Device,
+    alpha: ResolvedLoads,
+    overlap: GroupOverlaps,
+    *,
+    replicas: GroupSize,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
+) -> Any:
+    """Return the logarithm of the number of groups of m solutions, in nats per weight.
+
+    Parameters
+    ----------
+    device, alpha, replicas, constraint, average
+        As `solve`.
+    overlap : float or array_like
+        As `solve`.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `overlap`. In an array NaN where there is no saddle point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve`.
+    NotConverged
+        As `solve`, for a single overlap.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(entropy(Perceptron(), 0.8, 0.98, replicas=4, average="quenched"), 4)
+    -0.0243
+    """
+    same: Any = {"replicas": replicas, "constraint": constraint, "average": average}
+    if _validate.array("overlap", overlap).ndim == 0:
+        return solve(device, alpha, overlap, **same).entropy  # type: ignore[arg-type]
+    return curve(device, alpha, overlap, **same).entropy.values

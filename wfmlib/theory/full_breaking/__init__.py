@@ -1,0 +1,18 @@
+"""Full replica symmetry breaking: groups inside groups of solutions, at the capacity.
+
+To read in this order: `ladder`, Parisi's equation as a chain of Gaussian averages; `free_entropy`,
+the load that a hierarchy bounds; `steps` and `continuous`, the smallest one; `hierarchy`, the
+public door; `fields`, the distribution of local fields and marginal stability; `jamming`, the
+exponents where the hierarchy ends.
+"""
+
+from wfmlib.theory.full_breaking.fields import Fields, fields
+from wfmlib.theory.full_breaking.hierarchy import Hierarchy, solve
+from wfmlib.theory.full_breaking.jamming import Exponents, exponents
+from wfmlib.theory.full_breaking.steps import MOST as MOST_STEPS
+
+__all__ = ["MOST_STEPS", "Exponents", "Fields", "Hierarchy", "exponents", "fields", "solve"]
+
+
+def __dir__():
+    return __all__
