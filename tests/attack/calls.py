@@ -19,10 +19,13 @@ from wfmlib.models import (
 from wfmlib.numerics import comparisons, gaussian, solvers
 from wfmlib.theory import (
     clusters,
+    connectivity,
     cross_entropy,
     franz_parisi,
     franz_parisi_1rsb,
+    full_breaking,
     large_deviation,
+    localization,
     margin_students,
     stabilities,
     teacher_student,
@@ -36,9 +39,12 @@ AT = {"solution": Perceptron().network(np.ones(9)), **INSTANCE}
 AWAY = {**AT, "solution": Perceptron(Spherical()).network(np.arange(9.0))}
 RIGHT = {"solution": Perceptron().network(np.ones(9)), "xi": np.ones((1, 9)), "sigma": [1]}
 THEORY = {"device": Perceptron(), "alpha": 0.5}
+SPHERE = {"device": Perceptron(Spherical()), "alpha": 0.5}
 BINARY = {"device": Perceptron(), **INSTANCE, **SEEDED}
 REAL = {"device": Perceptron(Spherical()), **INSTANCE, **SEEDED}
 AROUND = {**THEORY, "distance": 0.1}
+WEIGHED = {"constraint": models.LogPotential(1.0)}
+RELU = TreeCommittee(math.inf, models.ReLU())
 DENSE = {**THEORY, "overlap": 0.9}
 SHARP = {"beta": 1.0, "output_beta": 1.0, "gamma": 1.0, "loss": "square"}
 SWEPT = {"damping": 0.1, "tolerance": 1e-4, "max_sweeps": 20}
@@ -50,6 +56,7 @@ CALLS = [
     (models.Margin, {"kappa": 0.5}),
     (models.Band, {"kappa": 0.5}),
     (models.CrossEntropy, {"gamma": 1.0, "beta": 1.0}),
+    (models.LogPotential, {"exponent": 1.0, "kappa": 0.1}),
     (models.Ternary, {"zeros": 0.3}),
     (models.TreeCommittee, {"units": 3}),
     (models.Committee, {"units": 3}),
@@ -122,6 +129,14 @@ CALLS = [
     (cross_entropy.instability_beta, {**THEORY, "gamma": 1.0}),
     (cross_entropy.working_beta, {**THEORY, "gamma": 1.0}),
     (cross_entropy.zero_temperature, {**THEORY, "gamma": 1.0}),
+    (connectivity.overlap, SPHERE),
+    (connectivity.error, {**SPHERE, "position": [0.5]}),
+    (connectivity.convex_margin, {**SPHERE, "corners": 3}),
+    (connectivity.star_margin, SPHERE),
+    (full_breaking.solve, {"device": RELU, "steps": 1}),
+    (full_breaking.fields, {"hierarchy": full_breaking.solve(RELU, steps=1), "nodes": 300}),
+    (localization.curve, {**THEORY, "points": 20}),
+    (localization.threshold, {**WEIGHED, "device": Perceptron(), "points": 20}),
     (learning.all_weights, {"N": 3}),
     (learning.enumerate_solutions, {**INSTANCE, "device": Perceptron(), "keep": 1, "threads": 1}),
     (learning.solution_clusters, {"solutions": SOLUTIONS, "distance": 1, "replicas": 2}),
@@ -133,6 +148,14 @@ CALLS = [
         {**REAL, **SWEPT, "threads": 1, "reference": np.ones(9), "coupling": 0.5},
     ),
     (learning.state_evolution, {**THEORY, "sweeps": 3}),
+    (
+        learning.potential_annealing,
+        {**BINARY, "sweeps": 20, "widths": 5, "first": 3.0, "last": 0.1},
+    ),
+    (
+        learning.stochastic_localization,
+        {**BINARY, **SWEPT, **WEIGHED, "end": 0.1, "step": 0.05, "threads": 1},
+    ),
     (learning.exponential, {"first": math.ulp(0.0), "last": 30.0, "steps": 5}),
     (learning.atanh_steps, {"steps": 5, "cap": 10.0}),
     (learning.pseudo_reinforcement, {"steps": 5, "exponent": 0.3, "last": 0.5}),
@@ -217,6 +240,15 @@ CALLS = [
             "bias": [0.1] * 9,
         },
     ),
+    (landscape.geodesic, {"a": AT["solution"], "b": AWAY["solution"], "position": 0.5}),
+    (
+        landscape.blend,
+        {"solutions": [AT["solution"], AWAY["solution"]], "shares": [0.5, 0.5]},
+    ),
+    (
+        landscape.barrier,
+        {"a": AT["solution"], "b": AT["solution"], **INSTANCE, "positions": 3},
+    ),
     (landscape.local_entropy, {**AWAY, **SEEDED, **SWEPT, "couplings": [1.0]}),
     (
         landscape.excess_at,
@@ -226,7 +258,11 @@ CALLS = [
 
 THREE, FOUR, SPARSE = TreeCommittee(3), ParityMachine(4), Perceptron(Ternary())
 #: What an end needs besides: function, argument and end.
-WITH = {(learning.binary_sgd, "classes", 127): {"sigma": [0, 1, 2, 3, 126]}}
+WITH = {
+    (learning.binary_sgd, "classes", 127): {"sigma": [0, 1, 2, 3, 126]},
+    (learning.potential_annealing, "first", 1e-3): {"last": 1e-4},
+    (learning.potential_annealing, "last", 10.0): {"first": 20.0},
+}
 #: Calls in which a narrower range holds: function, what differs, and the name of the argument.
 NARROWER = [
     (typical.solve, {"device": THREE}, "alpha", "with three units"),

@@ -19,7 +19,7 @@ from wfmlib.learning import Schedule
 from wfmlib.numerics import ranges
 from wfmlib.numerics.ranges import Narrower, Range
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.theory import clusters, franz_parisi_1rsb, large_deviation
+from wfmlib.theory import clusters, franz_parisi_1rsb, large_deviation, localization
 
 SLOW = {  # ends take tens of seconds; `solve`, which these ask, answers them
     clusters.first_nested_gap,
@@ -30,6 +30,7 @@ SLOW = {  # ends take tens of seconds; `solve`, which these ask, answers them
     large_deviation.energetic_term,
     large_deviation.local_entropy,
     large_deviation.zero_complexity_replicas,
+    localization.threshold,
 }
 FILES = {cifar10, dress_coat}  # they read what has to be downloaded
 #: Arguments with numbers in them whose ranges are no interval, by what the numbers are.
@@ -38,6 +39,7 @@ OTHER = {
     "any real number, and NaN": "stability one other distance excess x",
     "pairs of numbers that depend on each other": "features successes number overlaps",
     "names or numbers of classes": "classes",
+    "names, or numbers of steps, of which a test of its own tells": "ansatz",
     "what a solver has found": "residual tolerance iterations value bound",
 }
 

@@ -46,7 +46,9 @@ class Followed:
             path = Path(code.co_filename)
             if path.is_relative_to(PACKAGE):
                 parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-                found.add((".".join(parts), code.co_qualname.partition(".")[0]))
+                name = code.co_qualname.partition(".")[0]
+                if name != "_":  # registered with a dispatcher, whose digest has it
+                    found.add((".".join(parts), name))
         return found
 
 

@@ -612,7 +612,9 @@ def test_devices_must_be_devices(device, message):
 @pytest.mark.parametrize("constraint", [0.5, Margin, "0", None, [0.1, 0.2]])
 def test_constraints_must_be_constraints(constraint):
     hard = r"constraint must be Margin\(...\) or Band\(...\)"
-    with pytest.raises(TypeError, match=hard + r" or CrossEntropy\(...\) or LogPotential\(...\), got"):
+    with pytest.raises(
+        TypeError, match=hard + r" or CrossEntropy\(...\) or LogPotential\(...\), got"
+    ):
         typical.solve(Perceptron(), 0.5, constraint)
     for question in OF_CONSTRAINTS:
         with pytest.raises(TypeError, match=hard + ", got"):

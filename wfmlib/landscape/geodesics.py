@@ -14,10 +14,11 @@ from wfmlib.landscape._taken import Given
 from wfmlib.landscape.overlap import match_units
 from wfmlib.models.constraints import Margin
 from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range, Share
+from wfmlib.numerics.ranges import NOT_NEGATIVE, Range, Share
 from wfmlib.numerics.types import Array
 
 Positions = Annotated[int, Range(3, whole=True)]
+Shares = Annotated[ArrayLike, NOT_NEGATIVE]
 
 
 def geodesic(a: Given, b: Given, position: Share) -> Array:
@@ -46,7 +47,7 @@ def geodesic(a: Given, b: Given, position: Share) -> Array:
     return blend([a, b], [1.0 - position, position])
 
 
-def blend(solutions: Sequence[Given], shares: ArrayLike) -> Array:
+def blend(solutions: Sequence[Given], shares: Shares) -> Array:
     """Return the weights at a point of the simplex between several networks, on the sphere.
 
     Parameters

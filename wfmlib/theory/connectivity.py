@@ -93,7 +93,7 @@ def error(
     device, alpha, first, second
         As `overlap`.
     position : float or array_like
-        From 0, the first solution, to 1, the second: g in ``(1 - g) w1 + g w2``, normalised.
+        g in ``(1 - g) w1 + g w2``, normalised: from 0 to 1, from the first solution to the second.
     constraint : Margin
         A pattern is wrong where its stability is not above this margin.
 
@@ -142,8 +142,8 @@ def convex_margin(
     alpha : float
         Load, patterns per weight; not negative.
     corners : int, optional
-        Typical solutions p, at least 2: an edge for 2, a triangle for 3, any number for
-        ``math.inf``.
+        Typical solutions p, at least 2, or ``math.inf``: an edge for 2, a triangle for 3, any
+        number for ``math.inf``.
     constraint : Margin
         Of a negative margin, that of the simplex's points.
 

@@ -10,8 +10,7 @@ import math
 import numpy as np
 from scipy.special import erf, expit, ndtr
 
-from wfmlib import Activation, ReLU, TreeCommittee
-from wfmlib.models.constraints import Margin
+from wfmlib.models import Activation, Margin, ReLU, TreeCommittee
 from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.theory import full_breaking, typical
 

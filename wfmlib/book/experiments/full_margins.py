@@ -5,7 +5,6 @@ Nothing is drawn: one sample of each, whatever the seed.
 
 from __future__ import annotations
 
-from wfmlib import Perceptron, Spherical
 from wfmlib.book.experiments.full_capacities import (
     AGREEMENT,
     LEVEL,
@@ -13,7 +12,7 @@ from wfmlib.book.experiments.full_capacities import (
     VARIABLES,
     capacities,
 )
-from wfmlib.models.constraints import Margin
+from wfmlib.models import Margin, Perceptron, Spherical
 from wfmlib.runs.experiment import Axis, Experiment, Scale
 
 

@@ -89,7 +89,8 @@ def stochastic_localization(
         Gives the mean weights, shape (N,), for a field on each, shape (N,); message passing where
         None. With the exact means the algorithm is exact but for the length of its steps.
     end : float, optional
-        Time at which the weights are read off the mean: 30 for binary, 1e4 for spherical ones.
+        Time at which the weights are read off the mean, positive: by default 30 for binary, 1e4
+        for spherical ones.
     step : float, optional
         Length of a step, from 1e-4 to 1; in proportion to the time once that has passed 4 for
         binary, 1 for spherical weights.
