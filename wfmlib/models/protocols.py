@@ -80,7 +80,7 @@ class Weights(Protocol):
 
 
 class Constraint(Protocol):
-    """What a pattern demands: ``exp f(omega)`` is its weight, given the shared part of its field."""
+    """What a pattern demands: a weight ``exp f`` of the shared part omega of its field."""
 
     @property
     def hard(self) -> bool:
