@@ -42,20 +42,20 @@ def figure():
     )
 
 
-def write(folder: Path, theme: str = "light", html: str = "") -> str:
+def write(folder: Path, theme: str = "light", html: str = "", name: str = "page") -> str:
     """Write and return the page of a figure, by default the calculator's, with what it loads."""
     html = html or figure().html()
     scripts = live.loaded(html)
-    for name in scripts:
-        made = ROOT / "book" / "_static" / "live" / name
-        if name.startswith("kernels-"):
-            made = wasm.make() / name
-        if name == "doors.js":
-            (folder / name).write_text(live.table(), "utf-8")
+    for script in scripts:
+        made = ROOT / "book" / "_static" / "live" / script
+        if script.startswith("kernels-"):
+            made = wasm.make() / script
+        if script == "doors.js":
+            (folder / script).write_text(live.table(), "utf-8")
         else:
             shutil.copy(made, folder)
-    tags = "\n".join(f'<script src="{name}" defer></script>' for name in scripts)
+    tags = "\n".join(f'<script src="{one}" defer></script>' for one in scripts)
     given = {"theme": theme, "themes": THEMES, "scripts": tags, "figure": html}
     page = policy.protected(PAGE.format(**given))
-    (folder / "page.html").write_text(page, "utf-8")
+    (folder / f"{name}.html").write_text(page, "utf-8")
     return page

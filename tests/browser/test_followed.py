@@ -7,7 +7,6 @@ import json
 import math
 import random
 import re
-import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,19 +14,13 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.test_slider import THEMES
-from tools import policy, wasm
-from tools.notebooks import ROOT
+from tests.browser import calculating
 from wfmlib import Margin, Perceptron, TreeCommittee, theory
 from wfmlib.book import display
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import franz_parisi, large_deviation, typical
 
 PERCEPTRON, SIGNS = Perceptron(), TreeCommittee(math.inf)
-SCRIPTS = ("live.js", "follow.js")
-PAGE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
-<title>Figure</title><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{themes}</style>{scripts}</head><body><main><h1>Figure</h1>{figure}</main></body></html>"""
 NAMES = {"theory": theory, "np": np, "Margin": Margin} | {
     one.__name__: one for one in (Perceptron, TreeCommittee)
 }
@@ -84,16 +77,10 @@ def figures():
 @pytest.fixture(scope="module")
 def folder(figures, tmp_path_factory):
     folder = tmp_path_factory.mktemp("followed")
-    for script in SCRIPTS:
-        shutil.copy(ROOT / "book" / "_static" / "live" / script, folder)
     for name, figure in figures.items():
-        kernels = f"kernels-{name}.js"
-        shutil.copy(wasm.make() / kernels, folder)
-        tags = "".join(f'<script src="{one}" defer></script>' for one in (kernels, *SCRIPTS))
-        page = PAGE.format(themes=THEMES, scripts=tags, figure=figure.html())
-        (folder / f"{name}.html").write_text(policy.protected(page), "utf-8")
+        page = calculating.write(folder, html=figure.html(), name=name)
         (folder / f"{name}-forbidden.html").write_text(
-            policy.protected(page).replace("worker-src blob:", "worker-src 'none'"), "utf-8"
+            page.replace("worker-src blob:", "worker-src 'none'"), "utf-8"
         )
     return folder
 

@@ -5,27 +5,19 @@ from __future__ import annotations
 import math
 import random
 import re
-import shutil
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.test_slider import THEMES
-from tools import policy, wasm
-from tools.notebooks import ROOT
+from tests.browser import calculating
+from tools import policy
 from wfmlib import CrossEntropy, Margin, Perceptron, theory
 from wfmlib.book import display
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import cross_entropy, typical
 from wfmlib.theory.saddles import pages_gibbs
 
-PAGE = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
-<title>Figure</title><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{themes}</style>
-<script src="kernels-typical.js" defer></script><script src="kernels-gibbs.js" defer></script>
-<script src="live.js" defer></script>
-</head><body><main><h1>Figure</h1>{figure}</main></body></html>"""
 LABELS = {"gamma": "sharpness γ", "beta": "inverse temperature β", "alpha": "load α"}
 
 
@@ -60,11 +52,7 @@ def figure():
 @pytest.fixture(scope="module")
 def address(figure, tmp_path_factory):
     folder = tmp_path_factory.mktemp("gibbs")
-    for group in ("typical", "gibbs"):
-        shutil.copy(wasm.make() / f"kernels-{group}.js", folder)
-    shutil.copy(ROOT / "book" / "_static" / "live" / "live.js", folder)
-    page = policy.protected(PAGE.format(themes=THEMES, figure=figure.html()))
-    (folder / "page.html").write_text(page, "utf-8")
+    page = calculating.write(folder, html=figure.html())
     (folder / "idle.html").write_text(page.replace("worker-src blob:", "worker-src 'none'"))
     (folder / "forbidden.html").write_text(page.replace(f" {policy.COMPILING}", ""), "utf-8")
     other = display.slider(
@@ -76,8 +64,7 @@ def address(figure, tmp_path_factory):
         alt="A line that falls.",
         live=display.typical_solutions([("binary_curve", 1)]),
     )
-    both = PAGE.format(themes=THEMES, figure=other.html() + figure.html())
-    (folder / "both.html").write_text(policy.protected(both), "utf-8")
+    calculating.write(folder, html=other.html() + figure.html(), name="both")
     return folder.as_uri()
 
 
