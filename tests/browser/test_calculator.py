@@ -13,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.browser import calculating
+from tests.waiting import until
 from tools import policy
 from wfmlib import (
     Activation,
@@ -242,7 +243,7 @@ def test_a_formula_that_is_no_activation_is_refused(show, text, message):
     page = show()
     before = unit(page, "tanh")
     field = typed(page, "g(x) =", text)
-    page.wait_for_function("document.querySelector('.wfm-said').textContent")
+    until(page, "document.querySelector('.wfm-said').textContent")
     assert message in said(page)
     assert field.get_attribute("aria-invalid") == "true"
     assert page.evaluate("document.querySelector('figure').wfmFound") == before
@@ -346,7 +347,7 @@ def test_without_a_worker_it_says_so(show):
     page = show("alone.html")
     assert unit(page, "relu")["capacity"] == pytest.approx(0.90398628, rel=1e-8)
     page.get_by_label("hidden units").select_option("tanh")
-    page.wait_for_function("document.querySelector('.wfm-said').textContent")
+    until(page, "document.querySelector('.wfm-said').textContent")
     assert "no worker" in said(page)
 
 

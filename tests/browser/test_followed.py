@@ -15,6 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.browser import calculating
+from tests.waiting import until
 from wfmlib import Margin, Perceptron, TreeCommittee, theory
 from wfmlib.book import display
 from wfmlib.numerics.solvers import NotConverged
@@ -110,11 +111,10 @@ def show(browser, folder):
 def drawn(page):
     """Wait until the curve of what was asked last is there with all digits."""
     page.locator("figure[data-drawn][data-found]").wait_for()
-    page.wait_for_function(
-        """() => {
-            const {drawn, asked, found, pointed} = document.querySelector('figure').dataset;
-            return drawn === asked && found === pointed;
-        }"""
+    until(
+        page,
+        """(({drawn, asked, found, pointed}) => drawn === asked && found === pointed)(
+            document.querySelector('figure').dataset)""",
     )
 
 
@@ -178,9 +178,7 @@ def test_the_note_names_the_phase_and_its_margins(show):
     page = show("surroundings")
     typed(page, "0.02", "reference margin κ̃")
     drawn(page)
-    page.wait_for_function(
-        "() => document.querySelector('.wfm-note').textContent.startsWith('A ball')"
-    )
+    until(page, "document.querySelector('.wfm-note').textContent.startsWith('A ball')")
     inner, outer = franz_parisi.gap(PERCEPTRON, 0.5, reference=Margin(0.02))
     note = text(page, ".wfm-note")
     assert f"no solutions from {inner:.4g} to {outer:.4g}" in note

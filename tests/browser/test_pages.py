@@ -7,6 +7,7 @@ which they stand here.
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -225,7 +226,9 @@ def test_first_figure_is_on_the_first_two_screens(visit):
 def test_sliders_move_the_curves(visit):
     """On every page, the keyboard moves each slider, and with it a curve and the number shown."""
     for figure in visit.locator("figure.wfm-slider").all():
-        control = figure.locator("input[type=range]")
+        control = figure.locator(
+            "input[type=range]"
+        ).first  # where a figure computes, one of several
 
         def shown(figure=figure):
             drawn = figure.locator("svg[role=img] path").evaluate_all(
@@ -236,9 +239,10 @@ def test_sliders_move_the_curves(visit):
         before = shown()
         control.focus()
         visit.keyboard.press("ArrowRight")
-        after = shown()
-        assert before[0] != after[0]
-        assert before[1] != after[1]
+        end = time.monotonic() + 30.0  # a worker may have to solve for the curve
+        while any(a == b for a, b in zip(before, shown(), strict=True)):
+            assert time.monotonic() < end, "the slider moves nothing"
+            visit.wait_for_timeout(50)
 
 
 def test_page_fits_a_phone(narrow):
@@ -320,7 +324,7 @@ def test_every_text_can_be_read(unfolded):
 
 def test_chapter_1_has_a_slider(browser, server):
     """The tests above would pass on a book without sliders, and without chapters."""
-    assert len(CHAPTERS) == 10
+    assert len(CHAPTERS) == 13
     page = browser.new_page()
     unwritten(page)
     page.goto(f"{server}/book/01_binary_perceptron.html")

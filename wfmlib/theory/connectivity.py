@@ -72,7 +72,7 @@ def overlap(
     --------
     >>> from wfmlib import Margin, Perceptron, Spherical
     >>> round(overlap(Perceptron(Spherical()), 1.0, Margin(-0.5), Margin(0.0)), 4)
-    0.3768
+    0.384
     """
     return _Pair(device, alpha, first, second).t0
 
