@@ -221,13 +221,13 @@ def test_a_group_of_many_units(vote, hardness):
 
 
 def test_soft_groups_of_many_units():
-    """At rho -> 0 the mean of ``D^2 sqrt(K)``: the law of the replica-symmetric capacity."""
+    """At b -> 0 the mean of ``D^2 sqrt(K)``: the law of the replica-symmetric capacity."""
     found = -2.0 * many_units.log_weight(0.4, 1e-6) / 1e-6
     assert found == pytest.approx(math.sqrt(2.0 * math.pi / 144.0), rel=1e-5)
 
 
 def test_hard_groups_of_many_units():
-    """At rho -> infinity a group must be right: one integral of ln H."""
+    """At b -> infinity a group must be right: one integral of ln H."""
     c = 2.0 / math.pi * math.asin(0.8)
     x, weight = gaussian.grid((0.0, 1.0))
     expected = weight @ gaussian.log_H(-math.sqrt(c / (1.0 - c)) * x)
@@ -262,6 +262,25 @@ def test_growth_with_the_number_of_units():
     assert np.all((ratio < 1.0) & (ratio > 0.8))
     assert ratio[-1] > 0.94
     assert np.all(np.diff(ratio[1:]) > 0.0)
+
+
+def test_groups_of_infinitely_many_units_shrink_alike():
+    """Their 1 - q1 falls with the load as 1 / K at capacity, but for terms of order ln alpha.
+
+    By the saddle point at finite loads; there ``m phi`` tends to -1/2, m falling as the root of
+    1 - q1.
+    """
+    signs, loads = TreeCommittee(math.inf), (9.0, 11.0)
+
+    def log_units(load):
+        return optimize.brentq(
+            lambda x: full_breaking.wide_capacity(x).alpha - load, 8.0, 40.0, xtol=1e-3
+        )
+
+    points = [typical.solve_1rsb(signs, load) for load in loads]
+    shrink = -np.diff(np.log([1.0 - at.q1 for at in points]))[0]
+    assert shrink == pytest.approx(log_units(loads[1]) - log_units(loads[0]), rel=0.12)
+    assert points[1].m * points[1].entropy == pytest.approx(-0.5, abs=0.005)
 
 
 def test_many_units_at_their_minimum():

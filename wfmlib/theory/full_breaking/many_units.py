@@ -5,7 +5,7 @@ sqrt(K)``, is negative, and those nearest to their thresholds cost
 
     D^2 = (pi / 12) |omega|^3 / sqrt(K).
 
-So the ratio ``r = m / (1 - q1)`` grows as ``rho sqrt(K)``, and the average over a group is one
+So the ratio ``r = m / (1 - q1)`` grows as ``b sqrt(K)``, and the average over a group is one
 over its vote, normal with the effective overlap ``c0 = (2 / pi) arcsin q0``. The number of units
 enters the load only through ln r: it grows as ``(8 / pi) sqrt(ln K)``  [eq-many-signs-one-step].
 """
@@ -41,7 +41,7 @@ class WideCapacity(NamedTuple):
     q0 : float
         Overlap between groups.
     hardness : float
-        ``rho``, the limit of ``m / [(1 - q1) sqrt(K)]``.
+        ``b``, the limit of ``m / [(1 - q1) sqrt(K)]``.
     """
 
     alpha: float
@@ -100,7 +100,7 @@ def _load(x, log_units):
 
 
 def log_weight(complement, hardness):
-    """Return the average over patterns of ``ln <exp(-rho pi |omega|^3 / 24)>``, omega negative."""
+    """Return the average over patterns of ``ln <exp(-b pi |omega|^3 / 24)>``, omega negative."""
     overlap = Sign().effective(1.0 - complement, complement)
     variance = overlap.complement
     step = STEP * min(math.sqrt(variance / overlap.c), 1.0)
@@ -112,7 +112,7 @@ def log_weight(complement, hardness):
 
 
 def group_log_weight(vote, variance, hardness):
-    """Return ``ln <exp(-rho pi |omega|^3 / 24)>`` of groups whose members share a vote.
+    """Return ``ln <exp(-b pi |omega|^3 / 24)>`` of groups whose members share a vote.
 
     Beside the votes that are right it is an integral over ``t = -omega > 0``, of a function whose
     logarithm is concave.
