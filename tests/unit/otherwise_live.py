@@ -243,6 +243,11 @@ ROWS = {
     "binary_breakup_between": {"clusters.breakup": always(0.76)},
     # chapter 11
     "relu_one_step_capacity": {"typical.capacity": always(2.67)},
+    "one_step_lowers_few_units": {
+        "full_breaking.finite_capacity": point(alpha=4.0, symmetric=4.0, error=1e-5)
+    },
+    "symmetric_capacity_grows_as_root": {"typical.capacity": always(4.0)},
+    "symmetric_capacity_below_counting": {"typical.capacity": always(7.0)},
     "jamming_exponents_relation": {
         "full_breaking.exponents": point(gaps=0.41, forces=0.42, overlaps=1.42)
     },

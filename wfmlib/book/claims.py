@@ -95,6 +95,8 @@ LATER = {
     "S2": "Stojnic, arXiv:2511.01037 (2025)",
     "S3": "Stojnic, arXiv:2601.10628 (2026)",
     "S4": "Stojnic, arXiv:2604.19712 (2026)",
+    "S5": "Stojnic, arXiv:2312.08244 (2023)",
+    "E92": "Engel, Köhler, Tschepke, Vollmayr, Zippelius, Phys. Rev. A 45, 7590 (1992)",
     "A25": "Annesi, Malatesta, Zamponi, SciPost Phys. 18, 118 (2025)",
     "PZ26": "Parisi, Zamponi, arXiv:2606.03300 (2026)",
     "ZP21": "Zavatone-Veth, Pehlevan, Phys. Rev. E 103, L020301 (2021)",

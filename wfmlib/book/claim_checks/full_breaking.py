@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.book import experiments
+from wfmlib.book.claim_checks.remarks_theory import counting_bound
 from wfmlib.book.claim_checks.words import listed
 from wfmlib.models import ReLU, TreeCommittee
 from wfmlib.theory import full_breaking, typical
 
 AGREE = 1e-9  # of two exponents, whose absolute errors are below 1e-10
+FEW = (3, 5, 7)  # sign units
+CLOSE = 0.02  # relative, of a law for many units
 
 
 def relu_one_step_capacity():
@@ -35,6 +38,37 @@ def full_breaking_lowers_every_capacity():
     return bool(np.all(lower > table.error.values)), (
         f"lower than two steps by {1e3 * lower.min():.1f} to {1e3 * lower.max():.1f} thousandths "
         f"of a pattern per weight, more than the errors, for {', '.join(table.activation.values)}"
+    )
+
+
+def one_step_lowers_few_units():
+    """The capacity of three, five and seven sign units, with one step of breaking and without."""
+    found = [full_breaking.finite_capacity(TreeCommittee(units)) for units in FEW]
+    broken, symmetric = ([getattr(one, name) for one in found] for name in ("alpha", "symmetric"))
+    return all(one.symmetric - one.alpha > one.error for one in found), (
+        f"{listed(broken, 3)} with one step, {listed(symmetric, 3)} without, for K = "
+        f"{', '.join(map(str, FEW))}"
+    )
+
+
+def symmetric_capacity_grows_as_root():
+    """The replica-symmetric capacity of ten thousand and of a million sign units."""
+    few, many = 10_001, 1_000_001
+    growth = typical.capacity(TreeCommittee(many)) / typical.capacity(TreeCommittee(few))
+    wanted = (many / few) ** 0.5
+    return abs(growth / wanted - 1.0) < CLOSE, (
+        f"a hundred times as many units store {growth:.2f} times as much: {wanted:.2f} by the law"
+    )
+
+
+def symmetric_capacity_below_counting():
+    """The replica-symmetric capacity of few sign units, and the bound by counting answers."""
+    found = [typical.capacity(TreeCommittee(units)) for units in FEW]
+    bounds = [counting_bound(units) for units in FEW]
+    below = [one < most for one, most in zip(found, bounds, strict=True)]
+    return below == [True, True, False], (
+        f"{listed(found, 2)} at K = {', '.join(map(str, FEW))}, where counting gives "
+        f"{listed(bounds, 2)}"
     )
 
 

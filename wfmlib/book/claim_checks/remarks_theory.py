@@ -24,7 +24,7 @@ NOT_TOO_FAR = 0.1  # relative: "not too far"
 # ------------------------------------------------------------------------------------------------
 
 
-def _counting_bound(units):
+def counting_bound(units):
     """Return the largest load at which K tree units can answer in enough different ways."""
 
     def excess(load):
@@ -38,7 +38,7 @@ def symmetric_capacity_breaks_bound():
     """The replica-symmetric capacity of K sign units, and a bound by counting answers."""
     units = (7, 31, 101, 1001)
     found = [typical.capacity(TreeCommittee(K)) for K in units]
-    bounds = [_counting_bound(K) for K in units]
+    bounds = [counting_bound(K) for K in units]
     return all(one > most for one, most in zip(found, bounds, strict=True)), (
         f"{listed(found, 2)} at K = {', '.join(map(str, units))}, where at most "
         f"{listed(bounds, 2)} can be stored; with three and five units it lies below the bound"

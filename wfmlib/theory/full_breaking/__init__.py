@@ -3,15 +3,30 @@
 To read in this order: `ladder`, Parisi's equation as a chain of Gaussian averages; `free_entropy`,
 the load that a hierarchy bounds; `steps` and `continuous`, the smallest one; `hierarchy`, the
 public door; `fields`, the distribution of local fields and marginal stability; `jamming`, the
-exponents where the hierarchy ends.
+exponents where the hierarchy ends. One step for finitely many sign units: `votes`, what a pattern
+contributes; `few_units`, their capacity; `many_units`, how it grows with their number.
 """
 
+from wfmlib.theory.full_breaking.few_units import FiniteCapacity, finite_capacity
 from wfmlib.theory.full_breaking.fields import Fields, fields
 from wfmlib.theory.full_breaking.hierarchy import Hierarchy, solve
 from wfmlib.theory.full_breaking.jamming import Exponents, exponents
+from wfmlib.theory.full_breaking.many_units import WideCapacity, wide_capacity
 from wfmlib.theory.full_breaking.steps import MOST as MOST_STEPS
 
-__all__ = ["MOST_STEPS", "Exponents", "Fields", "Hierarchy", "exponents", "fields", "solve"]
+__all__ = [
+    "MOST_STEPS",
+    "Exponents",
+    "Fields",
+    "FiniteCapacity",
+    "Hierarchy",
+    "WideCapacity",
+    "exponents",
+    "fields",
+    "finite_capacity",
+    "solve",
+    "wide_capacity",
+]
 
 
 def __dir__():

@@ -94,8 +94,8 @@ class Typical:
             return symmetric
         if self.units != 3:
             raise ValueError(
-                "ansatz must be 'RS' for finitely many units other than three, "
-                f"got {ansatz!r} with {self.units}"
+                "ansatz must be 'RS' for finitely many units other than three (one step: "
+                f"full_breaking.finite_capacity), got {ansatz!r} with {self.units}"
             )
         if ansatz == "1RSB":
             return three_units_capacity.one_step(symmetric).alpha

@@ -1,0 +1,256 @@
+"""What a pattern contributes at capacity where a group votes: a few sign units, one step.
+
+Members of a group share the fields of K units, ``sqrt(q0) v``; their own are normal about them
+with variance ``1 - q0``. A pattern weighs a group by ``W = <exp(-r D^2 / 2)>``, with D the least
+distance by which the fields must move for most of them to exceed kappa: the unit with the middle
+field, x, and all above x must be right. So D is 0 if x exceeds kappa, and otherwise W is a sum
+over which unit that is, and an integral over x,
+
+    W = Prob(most are right) + int_{-inf}^kappa dx [z^h e] prod_i (B_i + z A_i + e p_i),
+    A_i(x) = int_x^inf dw N_i(w) exp[-r (kappa - w)_+^2 / 2],    B_i(x) = int_{-inf}^x dw N_i(w),
+
+``p_i = N_i(x) exp[-r (kappa - x)^2 / 2]``, h = (K - 1) / 2, in which [z^h e] takes the coefficient
+of ``z^h e``: h units above x, one at x, h below  [eq-few-votes]. All are closed forms but the
+integral.
+
+The shared fields of the units lie on one grid, and W does not depend on their order: a sum over
+the sorted ones, each with the number of its orders. The product grows factor by factor, so that
+all that begin alike have their beginning in common, and the last factor costs three products.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.special import comb, ndtr
+
+from wfmlib.numerics import gaussian
+
+EXTENT = 5.5  # of the fields that solutions share
+SAFE = 5.0  # widths of a group above kappa where a unit is right: further nodes are lumped
+REACH = 6.5  # of the middle field, in widths of a group that the weight has narrowed
+NODES = 8  # in a panel of two such widths
+NEGLIGIBLE = 1e-11  # of the measure: beginnings that weigh less are left out
+
+
+class Votes(NamedTuple):
+    """Averages over patterns.
+
+    Attributes
+    ----------
+    log_weight : float
+        Of ln W.
+    by_q0, by_ratio : float
+        Its derivatives; ``-r^2 / 2`` and ``-1 / 2`` times the averages of <s>^2 and of <s^2>,
+        where s is by how much fields must move, summed over the units.
+    left_out : float
+        The part of the measure that was left out; the averages are over the rest.
+    """
+
+    log_weight: float
+    by_q0: float
+    by_ratio: float
+    left_out: float
+
+
+def averages(units, q0, complement, ratio, step, kappa=0.0):
+    """Return what a pattern contributes  [eq-few-votes].
+
+    Parameters
+    ----------
+    units : int
+        Odd.
+    q0, complement : float
+        Overlap between groups, and ``1 - q0``.
+    ratio : float
+        ``r``, the limit of ``m / (1 - q1)``.
+    step : float
+        Of the grid of shared fields, in widths of a group, and at most in standard deviations.
+    kappa : float, optional
+        Which a unit's field must exceed.
+
+    Returns
+    -------
+    Votes
+    """
+    v, share = _shared(q0, complement, step, kappa)
+    terms, right = _units(v, q0, complement, ratio, kappa)
+    tail = np.cumsum(share[::-1])[::-1]
+    orders = comb(units, np.arange(units + 1))
+    *sums, measure = _summed(units, share, tail, orders, terms, right).tolist()
+    return Votes(*(one / measure for one in sums), 1.0 - measure)
+
+
+def _shared(q0, complement, step, kappa):
+    """Return nodes v and their weights; the last stands for all where a unit is safe."""
+    width = math.sqrt(complement / q0)
+    step *= min(width, 1.0)
+    top = min(EXTENT, max(kappa / math.sqrt(q0) + SAFE * width, 1.0))
+    every = step * np.arange(-math.ceil(EXTENT / step), math.ceil(EXTENT / step) + 1)
+    share = np.exp(-0.5 * every**2)
+    share /= share.sum()
+    count = int(np.searchsorted(every, top)) + 1
+    share[count - 1] = share[count - 1 :].sum()
+    return every[:count], share[:count]
+
+
+def _units(v, q0, complement, ratio, kappa):
+    """Return what a unit contributes, and its derivatives by q0 and by the ratio.
+
+    Returns
+    -------
+    terms : ndarray, shape (3, 3, nodes of x, nodes of v)
+        First axis: the value, its derivatives. Second: B, A, p, the last with the weights of the
+        quadrature.
+    right : ndarray, shape (2, 2, nodes of v)
+        First axis: the value, its derivative by q0. Second: the chance to be wrong, and right.
+    """
+    mean, own = math.sqrt(q0) * v, math.sqrt(complement)
+    tight = 1.0 / math.sqrt(1.0 + ratio * complement)
+    width = own * tight
+    low = max(kappa - mean[0], 0.0) * tight**2 + REACH * width
+    x, cell = _panels(kappa, low, 2.0 * width)
+    x, cell = x[:, None], cell[:, None]
+    short, by_mean = x - mean, v / (2.0 * math.sqrt(q0))
+
+    def along(first, second):
+        """Return the derivative by q0 from first and second moments about the mean."""
+        return by_mean * first - second
+
+    bell = gaussian.G(short / own) / own
+    below = ndtr(short / own)
+    below_q0 = along(-bell, -0.5 * short / complement * bell)
+    edge = gaussian.G((kappa - mean) / own) / own
+    above = ndtr((mean - kappa) / own)
+    above_q0 = along(edge, 0.5 * (kappa - mean) / complement * edge)
+    # from x to kappa: the weight makes a narrower Gaussian about `centre`
+    centre = mean * tight**2 + kappa * (1.0 - tight**2)
+    scale = tight * np.exp(-0.5 * ratio * ((kappa - mean) * tight) ** 2)
+    a, b = (x - centre) / width, (kappa - centre) / width
+    bell_a, bell_b = gaussian.G(a), gaussian.G(b)
+    zeroth = ndtr(b) - ndtr(a)
+    first, second = width * (bell_a - bell_b), width**2 * (zeroth + a * bell_a - b * bell_b)
+    moved, missed = centre - mean, kappa - centre
+    moment1 = scale * (moved * zeroth + first)
+    moment2 = scale * (moved**2 * zeroth + 2.0 * moved * first + second)
+    cost = scale * (missed**2 * zeroth - 2.0 * missed * first + second)
+    inner = scale * zeroth
+    inner_q0 = along(moment1 / complement, 0.5 * (moment2 / complement - inner) / complement)
+    at = cell * bell * np.exp(-0.5 * ratio * (kappa - x) ** 2)
+    at_q0 = at * along(short / complement, 0.5 * (short**2 / complement - 1.0) / complement)
+    terms = np.zeros((3, 3, *at.shape))
+    terms[0] = below, above + inner, at
+    terms[1] = below_q0, above_q0 + inner_q0, at_q0
+    terms[2, 1], terms[2, 2] = -0.5 * cost, -0.5 * (kappa - x) ** 2 * at
+    right = np.array([[ndtr((kappa - mean) / own), above], [-above_q0, above_q0]])
+    return terms, right
+
+
+def _panels(top, length, panel):
+    """Nodes and weights of the `length` below `top`."""
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    edges = top - panel * np.arange(math.ceil(length / panel), -1, -1)
+    half = 0.5 * np.diff(edges)[:, None]
+    return (edges[:-1, None] + half * (1.0 + node)).ravel(), (half * weight).ravel()
+
+
+@njit(cache=True, nogil=True)
+def _multiply(before, after, one, terms, i, half):
+    """Multiply the products of the units so far, coefficients of z^k and of z^k e, by unit i.
+
+    Arrays of shape (3, half + 1, nodes): values, derivatives by q0 and by the ratio.
+    """
+    count = before.shape[2]
+    for k in range(half + 1):
+        for t in range(count):
+            b, a, p = terms[0, 0, t, i], terms[0, 1, t, i], terms[0, 2, t, i]
+            c, e = before[0, k, t], one[0, k, t]
+            d, g = (before[0, k - 1, t], one[0, k - 1, t]) if k > 0 else (0.0, 0.0)
+            after[0, k, t] = c * b + d * a
+            after[3, k, t] = e * b + g * a + c * p
+            for s in range(1, 3):
+                c1, e1 = before[s, k, t], one[s, k, t]
+                d1, g1 = (before[s, k - 1, t], one[s, k - 1, t]) if k > 0 else (0.0, 0.0)
+                b1, a1, p1 = terms[s, 0, t, i], terms[s, 1, t, i], terms[s, 2, t, i]
+                after[s, k, t] = c1 * b + c * b1 + d1 * a + d * a1
+                after[3 + s, k, t] = e1 * b + e * b1 + g1 * a + g * a1 + c1 * p + c * p1
+
+
+@njit(cache=True, nogil=True)
+def _last(state, terms, half, start, rows):
+    """Fill in the integrals for all last units from `start` on: values and derivatives."""
+    nodes, count = terms.shape[2], terms.shape[3]
+    rows[:] = 0.0
+    for t in range(nodes):
+        for s in range(3):
+            e, c = state[3 + s, half, t], state[s, half, t]
+            g = state[3 + s, half - 1, t] if half > 0 else 0.0
+            for i in range(start, count):
+                rows[s, i] += e * terms[0, 0, t, i] + g * terms[0, 1, t, i] + c * terms[0, 2, t, i]
+        e, c = state[3, half, t], state[0, half, t]
+        g = state[3, half - 1, t] if half > 0 else 0.0
+        for s in range(1, 3):
+            for i in range(start, count):
+                rows[s, i] += e * terms[s, 0, t, i] + g * terms[s, 1, t, i] + c * terms[s, 2, t, i]
+
+
+@njit(cache=True, nogil=True)
+def _summed(units, share, tail, orders, terms, right):
+    """Return sums over sorted rows of nodes, each as often as it has orders; the measure too."""
+    half, count, nodes = units // 2, terms.shape[3], terms.shape[2]
+    state = np.zeros((units, 6, half + 1, nodes))  # after so many units
+    state[0, 0, 0, :] = 1.0
+    wrong = np.zeros((units, 2, half + 1))  # the chance that so many are wrong, and by q0
+    wrong[0, 0, 0] = 1.0
+    weight, run = np.ones(units), np.zeros(units, np.int64)
+    index = np.zeros(units, np.int64)  # the first is no unit: the least node of the next
+    rows, result = np.empty((3, count)), np.zeros(4)
+    level, following = 0, 0
+    while True:
+        if level == units - 1:  # all but the last unit are given
+            start = index[level]
+            _last(state[level], terms, half, start, rows)
+            for i in range(start, count):
+                alike = run[level] + 1 if level > 0 and i == start else 1
+                here = weight[level] * share[i] * units / alike
+                value, by_q0 = rows[0, i], rows[1, i]
+                for k in range(half + 1):
+                    w, w1 = wrong[level, 0, k], wrong[level, 1, k]
+                    value += w * right[0, 1, i]
+                    by_q0 += w1 * right[0, 1, i] + w * right[1, 1, i]
+                    if k > 0:
+                        v, v1 = wrong[level, 0, k - 1], wrong[level, 1, k - 1]
+                        value += v * right[0, 0, i]
+                        by_q0 += v1 * right[0, 0, i] + v * right[1, 0, i]
+                result[0] += here * math.log(value)
+                result[1] += here * by_q0 / value
+                result[2] += here * rows[2, i] / value
+                result[3] += here
+            following = count
+        if following == count:  # back to the unit before
+            if level == 0:
+                return result
+            following = index[level] + 1
+            level -= 1
+            continue
+        i = following
+        alike = run[level] + 1 if level > 0 and i == index[level] else 1
+        here = weight[level] * share[i] * (level + 1) / alike
+        if here * orders[level + 1] * tail[i] ** (units - level - 1) < NEGLIGIBLE:
+            following += 1
+            continue
+        _multiply(state[level, :3], state[level + 1], state[level, 3:], terms, i, half)
+        for k in range(half + 1):
+            w, w1 = wrong[level, 0, k], wrong[level, 1, k]
+            value, by_q0 = w * right[0, 1, i], w1 * right[0, 1, i] + w * right[1, 1, i]
+            if k > 0:
+                v, v1 = wrong[level, 0, k - 1], wrong[level, 1, k - 1]
+                value += v * right[0, 0, i]
+                by_q0 += v1 * right[0, 0, i] + v * right[1, 0, i]
+            wrong[level + 1, 0, k], wrong[level + 1, 1, k] = value, by_q0
+        level += 1
+        index[level], run[level], weight[level] = i, alike, here
+        following = i
