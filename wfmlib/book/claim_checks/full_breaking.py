@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.book import experiments
-from wfmlib.book.claim_checks.remarks_theory import counting_bound
+from wfmlib.book.claim_checks.bounds import counting_bound
 from wfmlib.book.claim_checks.words import listed
 from wfmlib.models import ReLU, TreeCommittee
 from wfmlib.theory import full_breaking, typical

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import optimize
 
 from wfmlib import learning, patterns
+from wfmlib.book.claim_checks.bounds import counting_bound
 from wfmlib.book.claim_checks.words import listed
 from wfmlib.models import Binary, Margin, Perceptron, ReLU, Sign, Spherical, TreeCommittee
 from wfmlib.numerics import gaussian
@@ -22,16 +23,6 @@ NOT_TOO_FAR = 0.1  # relative: "not too far"
 # ------------------------------------------------------------------------------------------------
 # Capacities (P2)
 # ------------------------------------------------------------------------------------------------
-
-
-def counting_bound(units):
-    """Return the largest load at which K tree units can answer in enough different ways."""
-
-    def excess(load):
-        p = 1.0 / (load * units)
-        return -units * (p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p)) - 1.0
-
-    return optimize.brentq(excess, (2.0 + 1e-9) / units, 1e3)
 
 
 def symmetric_capacity_breaks_bound():
