@@ -25,7 +25,7 @@ FLIPS = {
 HALF = 1000 / 2001
 AROUND = np.geomspace(0.1, 200.0, 30)
 
-EVEN = (0.66, 0.68, 0.7, 0.72, 0.74, 0.76, 0.78)
+EVEN = (0.6, 0.64, 0.66, 0.68, 0.7, 0.72, 0.74, 0.76)
 GRIDS = {
     "annealing-losses": {
         "N": [201, 501, 1001],
@@ -53,12 +53,12 @@ GRIDS = {
             f"{run} weights at load {load}"
             for run, loads in {
                 "least action, 1001": (0.3, 0.4, 0.45, 0.5),
-                "entropic least action, 1001": (0.4, 0.5, 0.55, 0.6),
+                "entropic least action, 1001": (0.4, 0.5, 0.55),
                 "reinforced AMP, rate 0.003, 1001": EVEN,
-                "reinforced AMP, rate 0.003, 10001": (0.7, 0.72, 0.73, 0.74),
-                "reinforced AMP, rate 0.02, 1001": EVEN,
-                "reinforced AMP, rate 0.02, 10001": (0.68, 0.7, 0.71, 0.72),
-                "reinforced AMP, rate 0.02, 100001": (0.66, 0.68, 0.7, 0.71),
+                "reinforced AMP, rate 0.003, 10001": (0.72, 0.73, 0.74),
+                "reinforced AMP, rate 0.05, 1001": EVEN,
+                "reinforced AMP, rate 0.05, 10001": (0.64, 0.66, 0.68, 0.7),
+                "reinforced AMP, rate 0.05, 100001": (0.64, 0.66, 0.68),
             }.items()
             for load in loads
         ]
