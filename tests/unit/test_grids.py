@@ -145,7 +145,7 @@ COORDINATES = {
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
     "cluster-reach": 20,
-    "cluster-scale": 2,
+    "cluster-scale": 4,
     "fbp-reach": 2,
     "fbp-solve": 30,
     "full-capacities": 1,

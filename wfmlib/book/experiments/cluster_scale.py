@@ -84,7 +84,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid={"case": cases(RUNS)},
-            samples=2,
+            samples=4,
             settings=told(RUNS),
             coordinates={"instance": range(MOST)},
         ),
