@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from wfmlib.book.experiments import (
     band_reach,
     binary_networks,
     cluster_reach,
+    cluster_scale,
     image_task,
     image_training_sets,
     replicated_annealing,
@@ -76,6 +78,9 @@ def recorded(monkeypatch, task, seeds=None):
     record(band_reach, "reinforced_message_passing", _reinforced)
     record(cluster_reach, "reinforced_message_passing", _reinforced)
     record(cluster_reach, "learned", lambda told: (_reinforced(told).weights, 1))
+    monkeypatch.setattr(cluster_scale, "PackedPatterns", _Packed)
+    record(cluster_scale, "packed_reinforced", _reinforced_packed)
+    record(cluster_scale, "clipped_replicas", _clipped)
     record(learning, "potential_annealing", _drawn)
     record(learning, "stochastic_localization", _drawn)
     record(binary_networks, "binary_sgd", _deep)
@@ -171,6 +176,28 @@ def _annealed(told):
 
 def _reinforced(told):
     return SimpleNamespace(weights=np.ones(told["xi"].shape[1], np.int8), errors=0, sweeps=1)
+
+
+class _Packed(NamedTuple):
+    """Packed patterns that are nowhere."""
+
+    P: int
+    N: int
+
+    @classmethod
+    def random(cls, P, N, *, rng):
+        return cls(P, N)
+
+    def unpack(self):
+        return np.ones((self.P, self.N), np.int8)
+
+
+def _reinforced_packed(told):
+    return SimpleNamespace(errors=0, sweeps=1)
+
+
+def _clipped(told):
+    return SimpleNamespace(errors=0, epochs=1)
 
 
 def _drawn(told):

@@ -25,6 +25,7 @@ FLIPS = {
 HALF = 1000 / 2001
 AROUND = np.geomspace(0.1, 200.0, 30)
 
+EVEN = (0.6, 0.64, 0.66, 0.68, 0.7, 0.72, 0.74, 0.76)
 GRIDS = {
     "annealing-losses": {
         "N": [201, 501, 1001],
@@ -46,6 +47,21 @@ GRIDS = {
         "N": [1001],
         "algorithm": ["focusing BP", "reinforced AMP", "clipped rule"],
         "alpha": [0.6, 0.65, 0.7, 0.72, 0.74, 0.76, 0.78],
+    },
+    "cluster-scale": {
+        "case": [
+            f"{run} weights at load {load}"
+            for run, loads in {
+                "least action, 1001": (0.3, 0.4, 0.45, 0.5),
+                "entropic least action, 1001": (0.4, 0.5, 0.55),
+                "reinforced AMP, rate 0.003, 1001": EVEN,
+                "reinforced AMP, rate 0.003, 10001": (0.72, 0.73, 0.74),
+                "reinforced AMP, rate 0.05, 1001": EVEN,
+                "reinforced AMP, rate 0.05, 10001": (0.64, 0.66, 0.68, 0.7),
+                "reinforced AMP, rate 0.05, 100001": (0.64, 0.66, 0.68),
+            }.items()
+            for load in loads
+        ]
     },
     "committee-reach": {
         "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
@@ -85,6 +101,7 @@ GRIDS = {
     "tree-minima": {"algorithm": FIVE},
 }
 COORDINATES = {
+    "cluster-scale": {"instance": range(10)},
     "binary-networks": {
         "solution": range(4),
         "distance": [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4],
@@ -128,6 +145,7 @@ COORDINATES = {
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
     "cluster-reach": 20,
+    "cluster-scale": 4,
     "fbp-reach": 2,
     "fbp-solve": 30,
     "full-capacities": 1,
@@ -162,6 +180,7 @@ TRAINED = {
     "band-reach",
     "binary-networks",
     "cluster-reach",
+    "cluster-scale",
     "committee-reach",
     "elal-replicas",
     "image-minima",

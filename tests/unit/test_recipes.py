@@ -90,6 +90,15 @@ FIGURE_3 = REPLICATED | {"sweeps": 40_000, "steps": 2000, "gain": 0.5}
 CONNECTED = REPLICATED | {"sweeps": 3000, "steps": 150, "gain": 2.0}
 
 REINFORCED = {"rate": 0.003, "lean": 0.1, "max_sweeps": 600}
+AT_THOUSAND = {
+    0.6: 601, 0.64: 641, 0.66: 661, 0.68: 681, 0.7: 701, 0.72: 721, 0.74: 741, 0.76: 761
+}  # fmt: skip
+INSTANCES = {  # of a sample, where they are not five
+    "reinforced AMP, rate 0.003, 1001": 10,
+    "reinforced AMP, rate 0.003, 10001": 3,
+    "reinforced AMP, rate 0.05, 1001": 10,
+    "reinforced AMP, rate 0.05, 100001": 1,
+}
 WALK = {
     "device": Perceptron(),
     "step": 0.05,
@@ -104,11 +113,13 @@ WALK = {
 SOLVERS = (
     "belief_propagation",
     "binary_sgd",
+    "clipped_replicas",
     "cross_entropy_sgd",
     "entropic_least_action",
     "focusing_bp",
     "learned",
     "least_action",
+    "packed_reinforced",
     "potential_annealing",
     "reinforced_message_passing",
     "replicated_annealing",
@@ -124,6 +135,16 @@ def reach(algorithm, changes):
     """Return a row of `committee-reach` at load 2.2."""
     point = {"alpha": 2.2, "algorithm": algorithm}
     return "committee-reach", point, {"xi": (2198, 999), "device": TreeCommittee(9)} | changes
+
+
+def scale(algorithm, N, loads, changes):
+    """Return the rows of `cluster-scale` for an algorithm and a size: patterns at each load."""
+    return [
+        ("cluster-scale", {"case": f"{algorithm}, {N} weights at load {load}"},
+         {"packed": (P, N), "lean": 0.1, "look": 5, "threads": 1} | changes
+         if "rate" in changes else {"xi": (P, N), "batch": 100, "max_epochs": 1500} | changes)
+        for load, P in loads.items()
+    ]  # fmt: skip
 
 
 def volume_and_minima(data, algorithm, changes):
@@ -162,6 +183,18 @@ ROWS = [
      {"xi": (741, 1001), "constraint": {"kappa": 0.0}} | REINFORCED),
     ("cluster-reach", {"N": 1001, "algorithm": "clipped rule", "alpha": 0.74},
      {"xi": (741, 1001), "epochs": 2000}),
+    *scale("least action", 1001, {0.3: 300, 0.4: 400, 0.45: 450, 0.5: 500},
+           {"replicas": 1, "pull": 0.0, "growth": 0.0}),
+    *scale("entropic least action", 1001, {0.4: 400, 0.5: 500, 0.55: 551},
+           {"replicas": 7, "pull": 1e-4, "growth": 0.01, "max_epochs": 1000}),
+    *scale("reinforced AMP, rate 0.003", 1001, AT_THOUSAND, {"rate": 0.003, "max_sweeps": 700}),
+    *scale("reinforced AMP, rate 0.003", 10001,
+           {0.72: 7201, 0.73: 7301, 0.74: 7401}, {"rate": 0.003, "max_sweeps": 700}),
+    *scale("reinforced AMP, rate 0.05", 1001, AT_THOUSAND, {"rate": 0.05, "max_sweeps": 90}),
+    *scale("reinforced AMP, rate 0.05", 10001,
+           {0.64: 6401, 0.66: 6601, 0.68: 6801, 0.7: 7001}, {"rate": 0.05, "max_sweeps": 90}),
+    *scale("reinforced AMP, rate 0.05", 100001,
+           {0.64: 64001, 0.66: 66001, 0.68: 68001}, {"rate": 0.05, "max_sweeps": 90}),
     ("sampling", {"N": 501, "alpha": 0.6, "method": "uniform"},
      WALK | {"xi": (301, 501), "constraint": {"kappa": 0.0}}),
     ("sampling", {"N": 501, "alpha": 0.6, "method": "log"},
@@ -284,6 +317,9 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected] * 2  # runs on one training set
     elif name == "sampling":
         assert found == [expected] * 2  # draws for one set of patterns
+    elif name == "cluster-scale":
+        count = INSTANCES.get(point["case"].partition(" weights")[0], 5)
+        assert found == [expected] * count
     elif name == "fbp-sweeps":
         assert found == [expected, expected | {"max_sweeps": 5000}]  # on one instance
     else:
