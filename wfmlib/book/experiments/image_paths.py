@@ -172,7 +172,7 @@ VARIABLES = {
 EXPERIMENT = Experiment(
     name="image-paths",
     title="Training errors between solutions on two classes of Fashion-MNIST, units matched",
-    source="Ainsworth and others (2022), and P1, Sec. VI, for the task",
+    source="P1, Sec. V (task); Ainsworth et al., ICLR 2023 (matching)",
     chapter=12,
     scales={
         "quick": Scale(
