@@ -53,8 +53,8 @@ def simplex(
     sigma : array_like
         Labels, shape (P,): -1 and +1, or integers from 0 where there are several output units.
     steps : int, optional
-        Points have shares that are multiples of ``1 / steps``, from 1 to 10000: ``steps + 1``
-        points between two networks; at most 100000 in all.
+        From 1 to 1e4: shares are multiples of ``1 / steps``, ``steps + 1`` points between two
+        networks; at most 100000 points in all.
     match : {"none", "weights", "answers"}, optional
         How hidden units are named as in the first network: not at all; by their weights, as
         `match_units` and `match_layers` do; or by their answers to the patterns, layer by layer,
