@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from wfmlib.book.experiments import (
     binary_networks,
     cluster_reach,
     cluster_scale,
+    image_paths,
     image_task,
     image_training_sets,
     replicated_annealing,
@@ -85,6 +87,7 @@ def recorded(monkeypatch, task, seeds=None):
     record(learning, "stochastic_localization", _drawn)
     record(binary_networks, "binary_sgd", _deep)
     record(binary_networks, "images", _images)
+    record(image_paths, "binary_sgd", _deep)
     record(single_flips, "flipped", lambda told: np.zeros((2, single_flips.LAYERS)))
     record(image_task, "dress_coat", _dress_coat)
     record(datasets, "fashion_mnist", _fashion)
@@ -101,6 +104,7 @@ def recorded(monkeypatch, task, seeds=None):
             name: _holds(len(told["distances"])) for name in ("error_rate", "realised")
         },
         "overlap": lambda told: 0.0,
+        "simplex": _simplex,
         "match_layers": lambda told: told["w2"].weights,
     }.items():
         record(landscape, measure, answer)
@@ -142,6 +146,11 @@ def _plain(value):
     if isinstance(value, (bool, int, float, str, list, tuple, dict, type(None))):
         return value
     return type(value).__name__
+
+
+def _simplex(told):
+    count = math.comb(told["steps"] + len(told["solutions"]) - 1, told["steps"])
+    return SimpleNamespace(error_rate=_holds(count), attrs={"barrier": 0.0})
 
 
 def _holds(size, dtype=float):

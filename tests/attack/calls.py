@@ -251,6 +251,7 @@ CALLS = [
         landscape.barrier,
         {"a": AT["solution"], "b": AT["solution"], **INSTANCE, "positions": 3},
     ),
+    (landscape.simplex, {"solutions": [AT["solution"]] * 2, **INSTANCE, "steps": 2}),
     (landscape.local_entropy, {**AWAY, **SEEDED, **SWEPT, "couplings": [1.0]}),
     (
         landscape.excess_at,

@@ -93,6 +93,7 @@ VALID = [
     (landscape.geodesic, {**ENDS, "position": 0.5}),
     (landscape.blend, {"solutions": list(ENDS.values()), "shares": [0.5, 0.5]}),
     (landscape.barrier, {**ENDS, **INSTANCE, **MARGIN, "positions": 3, "match": False}),
+    (landscape.simplex, {"solutions": list(ENDS.values()), **INSTANCE, "steps": 2}),
     (clusters.solve, {**THEORY, **PAIRS}),
     (clusters.curve, {**THEORY, **PAIRS, "overlap": [0.9]}),
     (clusters.entropy, {**THEORY, **PAIRS}),

@@ -258,4 +258,5 @@ ROWS = {
     "convex_component": {"connectivity.convex_margin": always(1.0)},
     "high_margins_see_all": {"connectivity.error": always(0.01)},
     "star_ends": {"connectivity.star_margin": always(-0.1)},
+    "largest_margin_is_nearly_densest": {"_missing": always(np.ones(2))},
 }

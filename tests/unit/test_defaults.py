@@ -59,6 +59,7 @@ DEFAULTS = [
         | {"messages": None, "threads": None, "reference": None, "coupling": 0.0},
     ),
     (landscape.barrier, COUNTED | {"positions": 51, "match": False}),
+    (landscape.simplex, {"steps": 20, "match": "none"}),
     (localization.curve, COUNTED | {"points": 100}),
     (localization.threshold, COUNTED | {"points": 60}),
     (connectivity.overlap, {"first": Margin(0.0), "second": Margin(0.0)}),

@@ -266,6 +266,17 @@ ROWS = [
         for row in volume_and_minima(data, algorithm, changes)
     ),
     *(
+        ("image-paths", {"algorithm": algorithm, "units": 9}, IMAGES | changes)
+        for algorithm, changes in (
+            ("eLAL", ELAL_IMAGES),
+            ("ceSGD slow", SLOW_IMAGES),
+            ("ceSGD fast", FAST_IMAGES),
+            ("LAL", LAL_IMAGES),
+        )
+    ),
+    ("image-paths", {"algorithm": "BinaryNet", "units": 27},
+     {"xi": (500, 783), "units": [27, 27], "classes": 2, "eta": 1.0, "gamma": 1.0}),
+    *(
         ("image-training-sets", {"classes": pair, "algorithm": algorithm}, IMAGES | changes)
         for pair in ("dress, coat", "bag, coat")
         for algorithm, changes in (
@@ -313,6 +324,10 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected | DEEP] * 4  # solutions of one training set
     elif name == "single-flips":
         assert found == [expected | DEEP]
+    elif name == "image-paths" and point["algorithm"] == "BinaryNet":
+        assert found == [expected | DEEP] * 3
+    elif name == "image-paths":
+        assert found == [expected] * 3 + [IMAGES | ELAL_IMAGES]  # and the centre
     elif name == "image-training-sets":
         assert found == [expected] * 2  # runs on one training set
     elif name == "sampling":
@@ -492,3 +507,16 @@ def test_noise_on_replicas(monkeypatch):
     assert told["settings"]["perturbations"] == 50
     assert told["weights"] == (21, 33, 33)  # the reference and 20 replicas
     np.testing.assert_allclose(told["settings"]["noise"], np.arange(21) * 0.025)
+
+
+def test_the_ways_are_between_networks_of_one_training_set(monkeypatch):
+    """For each way to match three edges and a triangle; then three geodesics from the centre."""
+    point = {"algorithm": "LAL", "units": 81}
+    calls = measured(monkeypatch, "image-paths", point, "simplex")
+    matches = ["none", "weights", "answers"]
+    found = [(told["match"], told["steps"], len(told["solutions"])) for told in calls]
+    inside = [(m, *one) for m in matches for one in ((20, 2), (20, 2), (20, 2), (6, 3))]
+    assert found == inside + [(m, 20, 2) for m in matches for _ in range(3)]
+    nets = {str(one) for told in calls for one in told["solutions"]}
+    assert len(nets) == 1
+    assert {told["xi"] for told in calls} == {(500, 784)}

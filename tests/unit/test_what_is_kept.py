@@ -4,7 +4,7 @@ Algorithms answer with weights drawn at random, so that nothing is computed but 
 """
 
 import dataclasses
-from itertools import combinations
+from itertools import combinations, permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,6 +29,7 @@ from wfmlib.book.experiments import (
     binary_networks,
     committee_reach,
     image_minima,
+    image_paths,
     image_task,
     replicated_annealing,
     single_flips,
@@ -180,6 +181,57 @@ def test_deep_networks_that_were_found(monkeypatch):
     one, two = ([rng.choice([-1, 1], w.shape) for w in found[0].weights] for _ in range(2))
     random = landscape.match_layers(one, two)
     assert kept["overlap_random"] == pytest.approx(landscape.overlap(one, random))
+
+
+def test_ways_between_networks_on_pictures(monkeypatch):
+    """Errors of blends are counted by networks that are built anew; only names come from units."""
+    settings = dict(image_paths.QUICK) | experiments.get("image-paths").scale("quick").coordinates
+    xi, sigma = patterns.random(60, 21, rng=1)
+    monkeypatch.setattr(image_paths, "training_set", lambda *_: ((xi, sigma), None, (xi, sigma)))
+    found = []
+
+    def solve(algorithm, device, xi, sigma, rng, **_):
+        network = device.network(RNG.standard_normal((3, 21)))
+        found.append(SimpleNamespace(network=network, weights=network.w, errors=len(found)))
+        return learning.Solution(device, network.w, len(found) - 1, False, 3, {})
+
+    monkeypatch.setattr(image_paths.committee_algorithms, "solve", solve)
+    point = {"algorithm": "LAL", "units": 3}
+    kept = image_paths.sample(settings, point, seed_of("image-paths"))
+    nets = [one.network for one in found]
+    assert kept["errors"].tolist() == [0, 1, 2]
+    assert kept["test_error"] == pytest.approx([net.errors(xi, sigma) / 60 for net in nets[:3]])
+    cosines = [[landscape.overlap(*two) for two in combinations(net.w, 2)] for net in nets[:3]]
+    assert kept["unit_overlap"] == pytest.approx(np.mean(cosines, axis=1))
+    pairs = list(combinations(nets[:3], 2))
+    assert kept["overlap"] == pytest.approx(np.mean([landscape.overlap(a, b) for a, b in pairs]))
+
+    def named(one, two, match):
+        """Return the network with its units in the best of all six orders."""
+        w, v = one.w, two.w
+        if match == "answers":
+            w, v = (np.sign(xi @ net.w.T).T for net in (one, two))
+        w, v = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (w, v))
+        orders = [list(order) for order in permutations(range(3))]
+        gains = [np.sum(w * v[order]) for order in orders]
+        return two if match == "none" else Committee(3).network(two.w[orders[np.argmax(gains)]])
+
+    def errors(corners, shares):
+        return Committee(3).network(landscape.blend(corners, shares)).errors(xi, sigma) / 60
+
+    edges = [(1 - g, g) for g in (0, 0.25, 0.5, 0.75, 1)]
+    faces = [(1, 0, 0), (0.5, 0.5, 0), (0.5, 0, 0.5), (0, 1, 0), (0, 0.5, 0.5), (0, 0, 1)]
+    for k, match in enumerate(settings["match"]):
+        ways = [[errors([a, named(a, b, match)], s) for s in edges] for a, b in pairs]
+        assert kept["error_rate"][k] == pytest.approx(np.mean(ways, axis=0))
+        heights = [max(way) - max(way[0], way[-1]) for way in ways]
+        assert kept["barrier"][k] == pytest.approx(heights)
+        corners = [nets[0], *(named(nets[0], net, match) for net in nets[1:3])]
+        assert kept["triangle"][k] == pytest.approx([errors(corners, s) for s in faces])
+        ways = [[errors([nets[3], named(nets[3], b, match)], s) for s in edges] for b in nets[:3]]
+        assert kept["centre_error_rate"][k] == pytest.approx(np.mean(ways, axis=0))
+        heights = [max(way) - max(way[0], way[-1]) for way in ways]
+        assert kept["centre_barrier"][k] == pytest.approx(heights)
 
 
 def test_single_flips_one_by_one():

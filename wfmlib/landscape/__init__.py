@@ -5,6 +5,7 @@ from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum,
 from wfmlib.landscape.local_entropy import excess_at, local_entropy
 from wfmlib.landscape.overlap import Matching, match_layers, match_units, overlap
 from wfmlib.landscape.robustness import error_profile, noise_robustness
+from wfmlib.landscape.simplex import simplex
 from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "max_eigenvalue",
     "noise_robustness",
     "overlap",
+    "simplex",
     "smallest_beta",
     "smoothed_loss",
 ]

@@ -27,6 +27,7 @@ MODULES = {
     "full-margins": "wfmlib.book.experiments.full_margins",
     "image-focusing": "wfmlib.book.experiments.image_focusing",
     "image-minima": "wfmlib.book.experiments.image_minima",
+    "image-paths": "wfmlib.book.experiments.image_paths",
     "image-training-sets": "wfmlib.book.experiments.image_training_sets",
     "image-volume": "wfmlib.book.experiments.image_volume",
     "replicated-annealing": "wfmlib.book.experiments.replicated_annealing",
