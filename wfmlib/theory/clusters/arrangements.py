@@ -21,12 +21,13 @@ import numpy as np
 import scipy
 
 from wfmlib.numerics.ranges import Range
-from wfmlib.numerics.solvers import accepted
+from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory.saddles.broken_symmetry import balanced
 
 SHARE = Range(1e-3, 1.0 - 1e-4)  # of overlaps
 CLOSE = 1e-9  # of overlaps that are asked for
 REACH = 8.5  # how far a Gaussian field is followed from where its weight is largest
+MOST_FIELDS = 20_000_000  # in one average
 FINE = (0.35, 0.6)  # steps, in units of the scale on which weights change, and patterns
 
 
@@ -95,6 +96,12 @@ def _commensurate(roots, steps):
     return steps[0], ratio * wide / roots[1], 1, ratio
 
 
+def unresolved():
+    """Return the exception for overlaps that are too close, or arrangements too large."""
+    message = "the overlaps of an arrangement are too close to be resolved, or out of reach"
+    return NotConverged(Report(False, math.inf, 0, message))
+
+
 def _tilted(exponent):
     """Return the logarithm of the sum of exponentials in each row, and their shares."""
     peak = exponent.max(axis=1, keepdims=True)
@@ -124,9 +131,13 @@ def averages(roots, steps, reaches, sizes, f, even):
     *both, x_times, y_times = _commensurate(roots, steps)
     x, y = _outer(roots[0], both[0], even), _line(-reaches[0][0], reaches[0][1], both[1])
     z = _line(-reaches[1][0], reaches[1][1], steps[2])
+    if max(len(x.node), len(z.node)) * len(y.node) > MOST_FIELDS:
+        raise unresolved()
     place = x_times * x.place[:, None] + y_times * y.place
     place, where = np.unique(place, return_inverse=True)
     where = where.reshape(len(x.node), len(y.node))
+    if len(place) * len(z.node) > MOST_FIELDS:
+        raise unresolved()
     shared = roots[1] * both[1] / y_times * place
     value, force = f(shared[:, None] + roots[2] * z.node)
     group, share = _tilted(z.log_weight + m2 * value)
@@ -295,7 +306,11 @@ def keeping(overlaps, h0, sizes, start=None):
         at = entropic(h0, *np.exp(unknowns).tolist(), m1, m2)
         return [math.log(q1 / at.first), math.log((1.0 - q2) / (1.0 - at.second))]
 
-    found = scipy.optimize.root(lack, np.log(start), options={"xtol": 1e-12})
+    try:
+        with np.errstate(all="ignore"):
+            found = scipy.optimize.root(lack, np.log(start), options={"xtol": 1e-12})
+    except (ArithmeticError, ValueError):
+        raise unresolved() from None
     residual = float(np.max(np.abs(found.fun)))
     accepted(residual, CLOSE, int(found.nfev), "conjugates found", found.x)
     return tuple(np.exp(found.x).tolist())

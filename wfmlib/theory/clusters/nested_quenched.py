@@ -15,7 +15,14 @@ from functools import lru_cache
 import numpy as np
 
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
-from wfmlib.theory.clusters.arrangements import CLOSE, SHARE, Arrangement, entropic, keeping
+from wfmlib.theory.clusters.arrangements import (
+    CLOSE,
+    SHARE,
+    Arrangement,
+    entropic,
+    keeping,
+    unresolved,
+)
 from wfmlib.theory.clusters.gaps import TOLERANCE, quenched_gap, solved
 
 TURNS = 6  # of the loop for h0, before Newton's method
@@ -37,11 +44,14 @@ def saddle(overlaps, alpha, sizes, axes):
     at = Arrangement(0.0, *splits, *sizes, axes)
     if axes[2].even:
         return _lowest(at, overlaps, alpha)
-    for _ in range(TURNS):
-        h0 = alpha * at.force
-        splits = keeping(overlaps, h0, sizes, splits)
-        at = Arrangement(h0, *splits, *sizes, axes)
-    return _exact(at, overlaps, alpha)
+    try:
+        for _ in range(TURNS):
+            h0 = alpha * at.force
+            splits = keeping(overlaps, h0, sizes, splits)
+            at = Arrangement(h0, *splits, *sizes, axes)
+        return _exact(at, overlaps, alpha)
+    except (ArithmeticError, ValueError):
+        raise unresolved() from None
 
 
 def _exact(start, overlaps, alpha):
