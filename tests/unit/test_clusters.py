@@ -25,7 +25,7 @@ from wfmlib import (
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory.axes import HARD, checked
-from wfmlib.theory.clusters import nested
+from wfmlib.theory.clusters import arrangements
 
 clusters = theory.clusters
 PERCEPTRON, BAND = Perceptron(), Band(1.0)
@@ -344,10 +344,10 @@ def test_nested_vectors_against_all_of_them():
     pairs = spins.reshape(-1, 2, 2).sum(axis=2)
     log_weight = 0.5 * (h1 * spins.sum(axis=1) ** 2 + split * np.sum(pairs**2, axis=1))
     weight = np.exp(log_weight - logsumexp(log_weight))
-    at = nested.entropic(h1, split, 2.0, 2.0)
+    at = arrangements.Arrangement(0.0, h1, split, 2.0, 2.0, checked(PERCEPTRON, BAND, HARD))
     assert at.q1 == pytest.approx(weight @ (spins[:, 0] * spins[:, 2]), abs=1e-12)
     assert at.q2 == pytest.approx(weight @ (spins[:, 0] * spins[:, 1]), abs=1e-12)
-    assert at.entropy == pytest.approx(-weight @ np.log(weight), abs=1e-11)
+    assert at.entropic == pytest.approx(-weight @ np.log(weight), abs=1e-11)
 
 
 @pytest.mark.parametrize("constraint", [Margin(0.2), BAND])
@@ -359,7 +359,8 @@ def test_nested_fields_against_other_quadratures(constraint):
     omega = math.sqrt(q1) * x[:, None] + math.sqrt(q2 - q1) * y
     f = constraint.log_weight(omega.ravel(), 1 - q2).reshape(omega.shape)
     expected = math.log(outer @ (np.exp(m2 * f) @ inner) ** m1)
-    assert nested.energetic(q1, q2, m1, m2, axes) == pytest.approx(expected, abs=1e-8)
+    found, _ = arrangements.energetic(0.0, q1, q2, m1, m2, axes)
+    assert found.term == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize(("sizes", "place"), [((1, 3), 1), ((3, 1), 0)])

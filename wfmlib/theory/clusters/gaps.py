@@ -156,7 +156,7 @@ def first_gap(
     if average == "annealed" or axes[2].even:
         found = _annealed_gap(replicas, axes)
     else:
-        found = _quenched_gap(replicas, axes)
+        found = quenched_gap(replicas, axes)
     alpha, overlap, m, q0, report = found
     if average == "quenched" and axes[2].even and m > 1.0:
         _check_orthogonal(alpha, overlap, m, axes)
@@ -230,7 +230,7 @@ def _broken(unknowns, m, axes):
     return Broken(math.exp(unknowns[0]), math.exp(unknowns[1]), m, *axes)
 
 
-def _solved(equations, start):
+def solved(equations, start):
     """Return the root of a few equations near a start, and what is left of them."""
 
     def safe(unknowns):
@@ -267,7 +267,7 @@ def _walk(m, axes):
             return [lack, at.entropy(at.load_between)]
 
         guess = 2.0 * rows[-1][1] - rows[-2][1] if len(rows) > 1 else rows[-1][1]
-        unknowns, residual = _solved(equations, guess)
+        unknowns, residual = solved(equations, guess)
         if residual > TOLERANCE:  # groups dissolve
             break
         rows.append((_broken(unknowns, m, axes).load_between, unknowns))
@@ -275,12 +275,12 @@ def _walk(m, axes):
 
 
 @lru_cache(maxsize=256)
-def _quenched_gap(m, axes):
+def quenched_gap(m, axes):
     """Return load, overlap, size, q0 and report."""
     if m == 1.0:
         return _last_typical(axes)
     if m is None:
-        starts = [_quenched_gap(size, axes) for size in FEW]
+        starts = [quenched_gap(size, axes) for size in FEW]
         *_, size, _, report = min(starts, key=lambda one: one[0])
         broken = _quenched_state(size, axes)
         start = np.log([broken.q0_hat, broken.split, size])
@@ -290,7 +290,7 @@ def _quenched_gap(m, axes):
             alpha = at.load_between
             return [math.log(at.load_within / alpha), at.entropy(alpha), at.complexity(alpha)]
 
-        unknowns, residual = _solved(equations, start)
+        unknowns, residual = solved(equations, start)
         m = float(math.exp(unknowns[2]))
         report = accepted(residual, TOLERANCE, 1, "entropy and both derivatives vanish")
         at = _broken(unknowns, m, axes)
@@ -315,7 +315,7 @@ def _quenched_state(m, axes):
         at = _broken(unknowns, m, axes)
         return [math.log(at.load_within / at.load_between), at.entropy(at.load_between)]
 
-    unknowns, residual = _solved(equations, rows[best][1])
+    unknowns, residual = solved(equations, rows[best][1])
     accepted(residual, TOLERANCE, len(rows), "entropy and slope vanish")
     return _broken(unknowns, m, axes)
 

@@ -3,8 +3,8 @@
 Solutions of one group have the overlap q2, those of different groups the smaller overlap q1. The
 average number of arrangements has the same two terms as that of groups, each with one more
 Gaussian average  [eq-nested-entropic], [eq-nested-energetic]. We choose the conjugates, and read
-off the overlaps. Averages are sums on an even grid: for functions that are smooth on a scale and
-fall off like a Gaussian these converge faster than any power.
+off the overlaps. A typical number has a third overlap, q0, between arrangements
+[eq-nested-quenched]: at q0 = 0 it is the average number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -22,34 +22,17 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory.axes import RESOLVED, ResolvedLoad
+from wfmlib.theory.clusters.arrangements import SHARE, Arrangement, keeping
+from wfmlib.theory.clusters.gaps import first_gap
 from wfmlib.theory.clusters.groups import doors
+from wfmlib.theory.clusters.nested_quenched import check_orthogonal, gap, saddle
 from wfmlib.theory.points import Shown
 
 SIZE = Range(1.0, 30.0)
-SHARE = Range(1e-3, 1.0 - 1e-4)
 
 Sizes: TypeAlias = Annotated[tuple[float, float], SIZE]
 
-REACH = 8.5  # how far a Gaussian field is followed from where its weight is largest
-FINE = 0.5  # steps of the grid, in units of the scale on which a function changes
-CLOSE = 1e-9  # of overlaps that are asked for
 COARSE = np.linspace(math.log(0.02), math.log(5.0), 12)  # logarithms of conjugates, to begin with
-
-
-class Level(NamedTuple):
-    """The entropic side at given conjugates.
-
-    Attributes
-    ----------
-    q1, q2 : float
-        Overlaps between groups, and within.
-    entropy : float
-        ``ln`` of the number of arrangements of vectors, in nats per weight.
-    """
-
-    q1: float
-    q2: float
-    entropy: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,75 +45,29 @@ class NestedGap(Shown):
     constraint : Margin or Band
     replicas : tuple of float
         Groups m1, and solutions m2 in a group.
+    average : str
+        "annealed" or "quenched".
     alpha : float
         The load.
     q1, q2 : float
-        Overlaps between groups, and within a group.
+        Overlaps between groups, and within a group; quenched and of one level: NaN for the other.
+    q0 : float
+        Overlap of solutions of different arrangements; 0 where the average is annealed.
     report : Report
     """
 
-    asked = ("device", "constraint", "replicas")
-    found = ("alpha", "q1", "q2")
+    asked = ("device", "constraint", "replicas", "average")
+    found = ("alpha", "q1", "q2", "q0")
 
     device: Device
     constraint: Constraint
     replicas: tuple[float, float]
+    average: str
     alpha: float
     q1: float
     q2: float
+    q0: float
     report: Report = field(compare=False)
-
-
-def _line(reach, scale):
-    """Return an even grid of normal variables that covers a range, and its log weights."""
-    step = FINE * min(1.0, scale)
-    count = math.ceil(reach / step)
-    x = step * np.arange(-count, count + 1)
-    return x, math.log(step) - 0.5 * x**2 - 0.5 * math.log(2.0 * math.pi)
-
-
-def entropic(h1, split, m1, m2):
-    """Return `Level` at the conjugates h1 and ``h2 = h1 + split``  [eq-nested-entropic]."""
-    root, width = math.sqrt(h1), math.sqrt(split)
-    x, log_x = _line(REACH + m1 * m2 * root, 1.0 / max(1.0, root))
-    y, log_y = _line(REACH + m2 * width, 1.0 / max(1.0, width))  # tanh bends over one unit
-    keep = x >= 0.0  # even in x
-    x, log_x = x[keep], log_x[keep] + math.log(2.0) * (x[keep] > 0.0)
-    size = np.abs(root * x[:, None] + width * y)
-    log_inner = log_y + m2 * (size + np.log1p(np.exp(-2.0 * size)))
-    log_group = scipy.special.logsumexp(log_inner, axis=1)
-    t = np.tanh(root * x[:, None] + width * y)
-    tilted = np.exp(log_inner - log_group[:, None])
-    first, second = np.sum(tilted * t, axis=1), np.sum(tilted * t**2, axis=1)
-    log_outer = log_x + m1 * log_group
-    log_norm = scipy.special.logsumexp(log_outer)
-    outer = np.exp(log_outer - log_norm)
-    q1, q2 = float(outer @ first**2), float(outer @ second)
-    h2 = h1 + split
-    products = m1 * m2 * (h2 + (m2 - 1.0) * h2 * q2 + (m1 - 1.0) * m2 * h1 * q1)
-    return Level(q1, q2, float(log_norm - 0.5 * products))
-
-
-def energetic(q1, q2, m1, m2, axes):
-    """Return ``ln`` of the probability that a pattern is right for all  [eq-nested-energetic]."""
-    _, activation, constraint = axes
-    outside = activation.effective(q1, 1.0 - q1)
-    inside = activation.effective(q2, 1.0 - q2)
-    scaled = constraint.rescaled(activation.scale)
-    root, width = math.sqrt(outside.c), math.sqrt(outside.complement - inside.complement)
-    own = math.sqrt(inside.complement)
-    # a margin pulls fields up, the more the larger the groups are
-    pull = 0.0 if scaled.even else 2.0 * math.sqrt(2.0 * math.log1p(m1 * m2))
-    x, log_x = _line(REACH + pull, math.hypot(width, own) / (root * math.sqrt(m1 * m2)))
-    y, log_y = _line(REACH + pull, own / (width * math.sqrt(m2)))
-    if scaled.even:
-        keep = x >= 0.0
-        x, log_x = x[keep], log_x[keep] + math.log(2.0) * (x[keep] > 0.0)
-    omega = root * x[:, None] + width * y
-    with np.errstate(over="ignore"):
-        f = np.asarray(scaled.log_weight(omega.ravel(), inside.complement)).reshape(omega.shape)
-    log_group = scipy.special.logsumexp(log_y + m2 * f, axis=1)
-    return float(scipy.special.logsumexp(log_x + m1 * log_group))
 
 
 def nested_entropy(
@@ -140,8 +77,9 @@ def nested_entropy(
     *,
     replicas: Sizes,
     constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
 ) -> float:
-    """Return the logarithm of the average number of groups of groups, in nats per weight.
+    """Return the logarithm of the number of groups of groups, in nats per weight.
 
     Parameters
     ----------
@@ -155,11 +93,14 @@ def nested_entropy(
         Groups m1, and solutions m2 in a group; each from 1 to 30.
     constraint : Margin or Band
         As `clusters.solve`.
+    average : {"annealed", "quenched"}
+        The logarithm of the average number, or the average of the logarithm, with replica symmetry
+        between arrangements.
 
     Returns
     -------
     float
-        Negative where there are none  [eq-nested-energetic].
+        Negative where there are none  [eq-nested-energetic], [eq-nested-quenched].
 
     Raises
     ------
@@ -167,37 +108,39 @@ def nested_entropy(
         If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where no conjugates keep the two overlaps: such vectors do not exist in that number.
+        Quenched: where q1 is not above the overlap of typical groups of m2.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> asked = {"replicas": (2, 3), "average": "quenched"}
+    >>> round(nested_entropy(Perceptron(), 0.77, (0.95, 0.99), **asked), 4)
+    0.0121
     """
-    axes, alpha = doors(device, constraint, "annealed"), RESOLVED.check("alpha", alpha)
+    axes, alpha = doors(device, constraint, average), RESOLVED.check("alpha", alpha)
     q1, q2 = _pair("overlaps", overlaps, SHARE)
     m1, m2 = _pair("replicas", replicas, SIZE)
     if not q1 < q2:
         raise ValueError(f"overlaps must grow inwards, q1 < q2, got {(q1, q2)}")
-
-    def lack(unknowns):
-        h1, split = np.exp(unknowns).tolist()
-        at = entropic(h1, split, m1, m2)
-        return [math.log(q1 / at.q1), math.log((1.0 - q2) / (1.0 - at.q2))]
-
-    start = np.log([0.1 / m1 * q1 + 1e-3, 2.0 / m2])
-    found = scipy.optimize.root(lack, start, options={"xtol": 1e-12})
-    residual = float(np.max(np.abs(found.fun)))
-    accepted(residual, CLOSE, int(found.nfev), "conjugates found", found.x)
-    h1, split = np.exp(found.x).tolist()
-    at = entropic(h1, split, m1, m2)
-    if alpha == 0.0:
-        return at.entropy
-    return float(at.entropy + alpha * energetic(q1, q2, m1, m2, axes))
+    if average == "quenched" and alpha > 0.0:
+        return saddle((q1, q2), alpha, (m1, m2), axes).entropy(alpha)
+    h1, split = keeping((q1, q2), 0.0, (m1, m2))
+    at = Arrangement(0.0, h1, split, m1, m2, axes)
+    return at.entropic if alpha == 0.0 else at.entropy(alpha)
 
 
 def nested_threshold(
-    device: Device, replicas: Sizes | None, *, constraint: Constraint = Margin(0.0)
+    device: Device,
+    replicas: Sizes | None,
+    *,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
 ) -> float:
-    """Return the least load from which two overlaps have no group of groups, on average.
+    """Return the least load from which two overlaps have no group of groups.
 
     Parameters
     ----------
-    device, constraint
+    device, constraint, average
         As `nested_entropy`.
     replicas : tuple of float or None
         As `nested_entropy`; None for the real numbers at which the load is least.
@@ -211,7 +154,7 @@ def nested_threshold(
     TypeError, ValueError
         As `nested_entropy`.
     NotConverged
-        Where the least load is not found.
+        Where the least load is not found: of large groups, q2 is beyond its range.
 
     Examples
     --------
@@ -219,17 +162,21 @@ def nested_threshold(
     >>> round(nested_threshold(Perceptron(), (2, 3), constraint=Band(1.0)), 4)
     1.6299
     """
-    return first_nested_gap(device, replicas, constraint=constraint).alpha
+    return first_nested_gap(device, replicas, constraint=constraint, average=average).alpha
 
 
 def first_nested_gap(
-    device: Device, replicas: Sizes | None, *, constraint: Constraint = Margin(0.0)
+    device: Device,
+    replicas: Sizes | None,
+    *,
+    constraint: Constraint = Margin(0.0),
+    average: str = "annealed",
 ) -> NestedGap:
     """Return the threshold together with the two overlaps.
 
     Parameters
     ----------
-    device, replicas, constraint
+    device, replicas, constraint, average
         As `nested_threshold`.
 
     Returns
@@ -243,13 +190,26 @@ def first_nested_gap(
 
     Notes
     -----
-    The method of Nelder and Mead starts from the best place of a coarse grid of conjugates. It
-    takes some seconds, and half a minute with free numbers.
+    Annealed: the method of Nelder and Mead starts from the best place of a coarse grid of
+    conjugates. It takes some seconds, and half a minute with free numbers. Quenched: the equations
+    are solved, from two groups of two on to the sizes that are asked for, in some seconds. With
+    one group, or groups of one, the threshold is that of `clusters.first_gap`.
     """
-    axes = doors(device, constraint, "annealed")
+    axes = doors(device, constraint, average)
     sizes = None if replicas is None else _pair("replicas", replicas, SIZE)
-    sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
-    return NestedGap(device, constraint, sizes, alpha, q1, q2, report)
+    asked = device, constraint
+    if average == "annealed" or axes[2].even:
+        sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
+        if average == "quenched" and min(sizes) > 1.0:
+            (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
+            check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
+        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, report)
+    if sizes is not None and min(sizes) == 1.0:
+        one = first_gap(device, max(sizes), constraint=constraint, average=average)
+        overlaps = (math.nan, one.overlap) if sizes[0] == 1.0 else (one.overlap, math.nan)
+        return NestedGap(*asked, sizes, average, one.alpha, *overlaps, one.q0, one.report)
+    at, report = gap(sizes, axes)
+    return NestedGap(*asked, at.sizes, average, at.loads[0], at.q1, at.q2, at.q0, report)
 
 
 @lru_cache(maxsize=64)
@@ -266,10 +226,10 @@ def _first_gap(sizes, axes):
             return 1e3
         if not (1e-6 < h1 < 30.0 and 1e-6 < split < 30.0):
             return 1e3
-        at = entropic(h1, split, m1, m2)
+        at = Arrangement(0.0, h1, split, m1, m2, axes)
         if not (SHARE.low < at.q1 < at.q2 < SHARE.high):
             return 1e3
-        return -at.entropy / energetic(at.q1, at.q2, m1, m2, axes)
+        return -at.entropic / at.pattern
 
     sizes_tried = [math.log(3.0), math.log(4.0)] if free else []
     starts = [np.array([h1, split, *sizes_tried]) for h1 in COARSE for split in COARSE]
@@ -280,7 +240,7 @@ def _first_gap(sizes, axes):
     if not found.success or found.fun >= 1e3:
         raise NotConverged(Report(False, math.inf, int(found.nfev), str(found.message)), found.x)
     h1, split, m1, m2 = taken(found.x)
-    at = entropic(h1, split, m1, m2)
+    at = Arrangement(0.0, h1, split, m1, m2, axes)
     report = accepted(0.0, 0.0, int(found.nfev), "a minimum by Nelder and Mead")
     return (m1, m2), float(found.fun), at.q1, at.q2, report
 
