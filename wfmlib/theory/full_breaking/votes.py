@@ -24,8 +24,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numba import njit
-from scipy.special import comb, ndtr
 
 from wfmlib.numerics import gaussian
 
@@ -79,7 +79,7 @@ def averages(units, q0, complement, ratio, step, kappa=0.0):
     v, share = _shared(q0, complement, step, kappa)
     terms, right = _units(v, q0, complement, ratio, kappa)
     tail = np.cumsum(share[::-1])[::-1]
-    orders = comb(units, np.arange(units + 1))
+    orders = scipy.special.comb(units, np.arange(units + 1))
     *sums, measure = _summed(units, share, tail, orders, terms, right).tolist()
     return Votes(*(one / measure for one in sums), 1.0 - measure)
 
@@ -121,17 +121,17 @@ def _units(v, q0, complement, ratio, kappa):
         return by_mean * first - second
 
     bell = gaussian.G(short / own) / own
-    below = ndtr(short / own)
+    below = scipy.special.ndtr(short / own)
     below_q0 = along(-bell, -0.5 * short / complement * bell)
     edge = gaussian.G((kappa - mean) / own) / own
-    above = ndtr((mean - kappa) / own)
+    above = scipy.special.ndtr((mean - kappa) / own)
     above_q0 = along(edge, 0.5 * (kappa - mean) / complement * edge)
     # from x to kappa: the weight makes a narrower Gaussian about `centre`
     centre = mean * tight**2 + kappa * (1.0 - tight**2)
     scale = tight * np.exp(-0.5 * ratio * ((kappa - mean) * tight) ** 2)
     a, b = (x - centre) / width, (kappa - centre) / width
     bell_a, bell_b = gaussian.G(a), gaussian.G(b)
-    zeroth = ndtr(b) - ndtr(a)
+    zeroth = scipy.special.ndtr(b) - scipy.special.ndtr(a)
     first, second = width * (bell_a - bell_b), width**2 * (zeroth + a * bell_a - b * bell_b)
     moved, missed = centre - mean, kappa - centre
     moment1 = scale * (moved * zeroth + first)
@@ -145,7 +145,7 @@ def _units(v, q0, complement, ratio, kappa):
     terms[0] = below, above + inner, at
     terms[1] = below_q0, above_q0 + inner_q0, at_q0
     terms[2, 1], terms[2, 2] = -0.5 * cost, -0.5 * (kappa - x) ** 2 * at
-    right = np.array([[ndtr((kappa - mean) / own), above], [-above_q0, above_q0]])
+    right = np.array([[scipy.special.ndtr((kappa - mean) / own), above], [-above_q0, above_q0]])
     return terms, right
 
 
