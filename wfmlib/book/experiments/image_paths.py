@@ -169,6 +169,7 @@ VARIABLES = {
     ),
     "centre_barrier": Variable("1", "the same on the way from the centre", ("match", "solution")),
 }
+ENDS = {"solution": range(3), "pair": range(3), "match": MATCHES}  # at either scale
 EXPERIMENT = Experiment(
     name="image-paths",
     title="Training errors between solutions on two classes of Fashion-MNIST, units matched",
@@ -179,10 +180,8 @@ EXPERIMENT = Experiment(
             grid={"algorithm": (*ALGORITHMS, DEEP), "units": (3,)},
             samples=1,
             settings=QUICK,
-            coordinates={
-                "solution": range(3),
-                "pair": range(3),
-                "match": MATCHES,
+            coordinates=ENDS
+            | {
                 "position": (0.0, 0.25, 0.5, 0.75, 1.0),
                 "place": range(6),
             },
@@ -191,10 +190,8 @@ EXPERIMENT = Experiment(
             grid={"algorithm": (*ALGORITHMS, DEEP), "units": (9, 27, 81)},
             samples=10,
             settings=SETTINGS,
-            coordinates={
-                "solution": range(3),
-                "pair": range(3),
-                "match": MATCHES,
+            coordinates=ENDS
+            | {
                 "position": tuple(k / 20 for k in range(21)),
                 "place": range(28),
             },
