@@ -162,6 +162,27 @@ def test_one_step_is_stable_at_very_negative_margins():
     assert np.all(found.replicon < 1.0)
 
 
+@pytest.mark.parametrize(
+    ("kappa", "load"), [(-2.0, 95.1), (-1.8, 51.4), (-1.6, 27.3), (-1.5, 19.5)]
+)
+def test_where_states_split(kappa, load):
+    """Loads that the chapter states: one step is stable below, the upper level splits above."""
+    below, above = (
+        full_breaking.at_load(PERCEPTRON, load + move, Margin(kappa), steps=1).replicon
+        for move in (-0.05, 0.05)
+    )
+    assert np.all(below < 1.0)
+    assert above[0] < 1.0 < above[1]
+
+
+@pytest.mark.parametrize(("kappa", "stable"), [(-1.5, True), (-1.45, False)])
+def test_one_step_where_symmetry_breaks(kappa, stable):
+    load = 1.02 * typical.instability(PERCEPTRON, constraint=Margin(kappa))
+    found = full_breaking.at_load(PERCEPTRON, load, Margin(kappa), steps=1)
+    assert np.all((found.replicon < 1.0) == stable)
+    assert np.all(np.abs(found.replicon - 1.0) < 1e-5)
+
+
 def test_an_overlap_gap_below_capacity():
     """Only the upper level splits, and the gap below it stays."""
     found = [full_breaking.at_load(PERCEPTRON, 110.0, Margin(-2.0), steps=k) for k in (2, 4)]
