@@ -46,6 +46,7 @@ CASES = {
     "two steps": lambda: typical.capacity(RELU, ansatz=2),
     "full": lambda: full_breaking.solve(RELU),
     "negative margin": lambda: full_breaking.solve(SPHERE, Margin(-1.0)),
+    "below capacity": lambda: full_breaking.at_load(SPHERE, 110.0, Margin(-2.0), steps=4),
     "three units": lambda: full_breaking.finite_capacity(TreeCommittee(3)),
     "seven units": lambda: full_breaking.finite_capacity(TreeCommittee(7)),
     "time": lambda: localization.curve(BINARY, 0.3, points=40, **STEEP),

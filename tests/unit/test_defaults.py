@@ -180,6 +180,7 @@ DEFAULTS = [
     (clusters.overlap_gap, GROUPED),
     (clusters.solve, GROUPED),
     (clusters.threshold, GROUPED),
+    (full_breaking.at_load, COUNTED | {"steps": 2}),
     (full_breaking.fields, {"nodes": 1200}),
     (full_breaking.solve, COUNTED | {"steps": None}),
     (large_deviation.curve, DENSE | {"progress": False}),

@@ -3,7 +3,7 @@
 A question takes a device, a load and a constraint: `typical` (how many solutions, how far apart,
 up to which load and margin), `stabilities` (of their patterns), `franz_parisi` (what surrounds
 them), `large_deviation` (where they lie densest), `clusters` (at which overlaps there are none),
-`full_breaking` (groups inside groups, at capacity), `localization` (whether they can be drawn),
+`full_breaking` (groups inside groups), `localization` (whether they can be drawn),
 `connectivity` (what lies between them), `cross_entropy` (low temperatures),
 `teacher_student` and `margin_students` (the same where a rule is behind the labels).
 

@@ -40,28 +40,66 @@ def bound(activation, kappa, gaps, heights, by_x):
     tuple of float and ndarray
         The derivatives have shape ``(m,)``.
     """
+    by_gap, by_height = by_x
+    widths, by_width = intervals(activation, gaps, by_gap)
+    value, gradient = climb(
+        kappa, widths, heights, float(activation.slope_at_one), (by_width, by_height)
+    )
+    steps = np.append(gaps[:-1] - gaps[1:], gaps[-1])
+    entropic, change, squares = integrals(1.0 - gaps[0], steps, heights, 1.0)
+    bend = -0.5 * np.diff(heights, prepend=0.0) * squares[:-1]
+    change = (bend @ by_gap + change @ by_height) / entropic - gradient / value
+    return math.log(-entropic / value), change
+
+
+def intervals(activation, gaps, by_gap):
+    """Return the widths in c of the intervals from ``c = 0`` to 1, and their derivatives.
+
+    Parameters
+    ----------
+    activation
+        Energetic term with one field.
+    gaps : ndarray
+        ``1 - q`` of the overlaps, decreasing: shape ``(n,)``.
+    by_gap : ndarray
+        Derivatives of the gaps by the unknowns: shape ``(n, m)``.
+
+    Returns
+    -------
+    tuple of ndarray
+        Shapes ``(n + 1,)`` and ``(n + 1, m)``.
+    """
     overlaps = activation.effective(1.0 - gaps, gaps)
     complements, slopes = overlaps.complement, np.broadcast_to(overlaps.slope, gaps.shape)
     widths = np.append(complements[:-1] - complements[1:], complements[-1])
-    moved = slopes[:, None] * by_x[0]  # of 1 - c
+    moved = slopes[:, None] * by_gap  # of 1 - c
     by_width = np.concatenate([-moved[:1], moved[:-1] - moved[1:], moved[-1:]])
-    value, gradient = climb(
-        kappa,
-        np.append(max(overlaps.c[0], 0.0), widths),
-        heights,
-        float(activation.slope_at_one),
-        (by_width, by_x[1]),
-    )
-    steps = np.append(gaps[:-1] - gaps[1:], gaps[-1])
-    response = 1.0 + np.append(np.cumsum((steps * heights)[::-1])[::-1], 0.0)
+    return np.append(max(overlaps.c[0], 0.0), widths), by_width
+
+
+def integrals(smallest, steps, heights, end):
+    """Return the integral of ``1 / (2 Lambda)``, its derivatives by heights, and of ``Lambda^-2``.
+
+    Parameters
+    ----------
+    smallest : float
+        The overlap below which the breaking function is 0.
+    steps, heights : ndarray
+        Widths in q of the intervals above, and the breaking function there: shape ``(n,)``.
+    end : float
+        Lambda where they end.
+
+    Returns
+    -------
+    tuple
+        A float, an ndarray ``(n,)``, and an ndarray ``(n + 1,)``: the second integral, from 0 up
+        to the ends of each interval.
+    """
+    response = end + np.append(np.cumsum((steps * heights)[::-1])[::-1], 0.0)
     low, high = response[:-1], response[1:]  # Lambda at the two ends of an interval
     logs = np.log(low / high)
-    entropic = 0.5 * ((1.0 - gaps[0]) / low[0] + np.sum(logs / heights))
-    # int_0^q dq / Lambda^2 up to each overlap, and what an interval itself adds
-    inner = np.append(0.0, np.cumsum((1.0 / high - 1.0 / low) / heights)[:-1])
-    squares = (1.0 - gaps[0]) / low[0] ** 2 + inner
-    inside = (logs + high / low - 1.0) / heights**2
-    by_gap = -0.5 * np.diff(heights, prepend=0.0) * squares
-    by_height = -0.5 * (steps * squares + inside)
-    change = (by_gap @ by_x[0] + by_height @ by_x[1]) / entropic - gradient / value
-    return math.log(-entropic / value), change
+    value = 0.5 * (smallest / response[0] + np.sum(logs / heights))
+    inner = np.append(0.0, np.cumsum((1.0 / high - 1.0 / low) / heights))
+    squares = smallest / response[0] ** 2 + inner
+    inside = (logs + high / low - 1.0) / heights**2  # what an interval itself adds
+    return value, -0.5 * (steps * squares[:-1] + inside), squares

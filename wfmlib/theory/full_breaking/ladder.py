@@ -108,22 +108,68 @@ def _first(kappa, h, cost, width, y, by_width, by_height):
 def _step(kappa, h, above, width, y, by_width, by_height):
     """Return F below an interval, from F above it."""
     x, rows = _continued(kappa, h, above, width)
-    square = (x - h[:, None]) ** 2 / width
-    exponent = y * rows[0] - 0.5 * square
-    peak = np.max(exponent, axis=1, keepdims=True)
-    weight = np.exp(exponent - peak)
-    total = np.sum(weight, axis=1, keepdims=True)
-    weight /= total
+    new = averaged(h, x, rows, width, y, by_width, by_height)
+    return _Rung(h, new, *_parabola(above.cost, above.level, width, y, by_width, by_height))
+
+
+def averaged(h, x, rows, width, y, by_width, by_height):
+    """Return F, and below it its derivatives, one interval down  [eq-parisi-step].
+
+    Parameters
+    ----------
+    h, x : ndarray
+        Fields below and above the interval, shapes ``(n,)``, ``(nodes,)``; x is equidistant.
+    rows : ndarray
+        F above, then its derivatives by the unknowns: shape ``(1 + m, nodes)``.
+    width, y : float
+        Of the interval; y may be 0.
+    by_width, by_height : ndarray or float
+        Derivatives of both by the unknowns: shape ``(m,)``, or 0.
+
+    Returns
+    -------
+    ndarray, shape (1 + m, n)
+    """
+    weight, square, log_total = tilted(h, x, rows[0], width, y)
     new = rows @ weight.T
     if y > 0.0:
-        total *= (x[1] - x[0]) / math.sqrt(2.0 * math.pi * width)
-        mean, new[0] = new[0].copy(), (np.log(total) + peak)[:, 0] / y
+        log_total += math.log((x[1] - x[0]) / math.sqrt(2.0 * math.pi * width))
+        mean, new[0] = new[0].copy(), log_total / y
         new[1:] += np.multiply.outer(by_height, (mean - new[0]) / y)
         wider = 0.5 * (np.sum(weight * square, axis=1) - 1.0) / (width * y)
     else:
         wider = 0.5 * ((weight * (square - 1.0)) @ rows[0]) / width
     new[1:] += np.multiply.outer(by_width, wider)
-    return _Rung(h, new, *_parabola(above.cost, above.level, width, y, by_width, by_height))
+    return new
+
+
+def tilted(h, x, values, width, y):
+    """Return what an average at each h consists of.
+
+    Parameters
+    ----------
+    h, x, width, y
+        As in `averaged`.
+    values : ndarray
+        F above the interval, at x.
+
+    Returns
+    -------
+    weight : ndarray
+        Shares of the fields x, in proportion to ``exp[y F - (x - h)^2 / (2 width)]``: shape
+        ``(n, nodes)``.
+    square : ndarray
+        ``(x - h)^2 / width``, of the same shape.
+    log_total : ndarray
+        Logarithm of the sum of what the shares are in proportion to: shape ``(n,)``.
+    """
+    square = (x - h[:, None]) ** 2 / width
+    exponent = y * values - 0.5 * square
+    peak = np.max(exponent, axis=1, keepdims=True)
+    weight = np.exp(exponent - peak)
+    total = np.sum(weight, axis=1, keepdims=True)
+    weight /= total
+    return weight, square, (np.log(total) + peak)[:, 0]
 
 
 def _continued(kappa, h, above, width):

@@ -1,0 +1,132 @@
+"""The free entropy of a hierarchy below capacity, where the smallest groups are states.
+
+The largest overlap q_k is below 1, and sizes of groups are finite. With ``lambda(q) =
+int_q^1 x dq'`` the free entropy is
+
+    phi = [int_0^{q_k} dq / lambda + ln(1 - q_k)] / 2 + alpha f(0, 0)   [eq-full-spherical],
+
+with ``f = ln H[(kappa - h) / sqrt(1 - c_k)]`` at the top  [eq-parisi]. Each interval below is one
+average, as in `ladder`. Fields that solutions share at ``c`` lie within some ``sqrt(c)`` of 0, or
+of kappa, to which patterns draw them: what is beyond the grid weighs less than rounding.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wfmlib.numerics import gaussian
+from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.theory.full_breaking.free_entropy import integrals, intervals
+from wfmlib.theory.full_breaking.ladder import averaged, tilted
+
+REACH = 8.2  # standard deviations within which fields lie
+NODES = 2.5  # a width of the narrowest function: H(z)^m has its nearest zeros at Im z = 2.8
+KERNEL = 1.5  # nodes a width of an average: small f magnify its error, exp(-2 pi^2 1.5^2)
+MOST_NODES = 3_000_000  # of two grids, one by the other
+
+
+def free_entropy(activation, kappa, alpha, gaps, sizes):
+    """Return phi, and its derivatives by the gaps and by the sizes.
+
+    Parameters
+    ----------
+    activation
+        Energetic term with one field.
+    kappa : float
+        Margin, in units of the activation's scale.
+    alpha : float
+        Load.
+    gaps : ndarray
+        ``1 - q`` of the overlaps, decreasing: shape ``(k + 1,)``.
+    sizes : ndarray
+        m between successive overlaps, increasing, below 1: shape ``(k,)``.
+
+    Returns
+    -------
+    tuple of float, ndarray and ndarray
+
+    Raises
+    ------
+    NotConverged
+        If overlaps are too close to each other, or to 1.
+    """
+    n = len(gaps)
+    unit = np.eye(n + len(sizes))
+    widths, by_width = intervals(activation, gaps, unit[:n])
+    value, change = _climb(kappa, widths, sizes, by_width, unit[n:])
+    term, by_size, squares = integrals(1.0 - gaps[0], gaps[:-1] - gaps[1:], sizes, gaps[-1])
+    by_gap = -0.5 * weights(sizes) * squares
+    phi = term + 0.5 * math.log(gaps[-1]) + alpha * value
+    return phi, by_gap + alpha * change[:n], by_size + alpha * change[n:]
+
+
+def weights(sizes):
+    """Return by how much x rises at each overlap: shape ``(k + 1,)``."""
+    return np.diff(sizes, prepend=0.0, append=1.0)
+
+
+def replicons(activation, kappa, alpha, gaps, sizes):
+    """Return ``alpha lambda^2 [c'^2 E f''^2 + c'' E f'^2]`` at each overlap: shape ``(k + 1,)``.
+
+    Averages are over the field that a group shares. Above 1 its level splits  [eq-full-marginal].
+    """
+    widths, _ = intervals(activation, gaps, np.zeros((len(gaps), 0)))
+    h = _fields(kappa, widths, len(sizes))
+    u = (kappa - h) / math.sqrt(widths[-1])
+    value, force = gaussian.log_H(u), gaussian.hazard(u) / math.sqrt(widths[-1])
+    bend = -gaussian.hazard_derivative(u) / widths[-1]
+    passed = []
+    for i in range(len(sizes), -1, -1):
+        below, size = _fields(kappa, widths, i - 1), sizes[i - 1] if i else 0.0
+        weight, _, total = tilted(below, h, value, widths[i], size)
+        passed.append((weight, force**2, bend**2))
+        bend, force = weight @ bend + size * (weight @ force**2), weight @ force
+        bend -= size * force**2
+        if i:
+            total += math.log((h[1] - h[0]) / math.sqrt(2.0 * math.pi * widths[i]))
+            value = total / size
+        h = below
+    density, square, stiffness = np.ones(1), [], []
+    for weight, squared, bent in passed[::-1]:
+        density = density @ weight
+        square.append(density @ squared)
+        stiffness.append(density @ bent)
+    at = [activation.effective(1.0 - float(gap), float(gap)) for gap in gaps]
+    slope, curvature = np.array([(one.slope, one.curvature) for one in at]).T
+    steps = np.append((gaps[:-1] - gaps[1:]) * sizes, gaps[-1])
+    response = np.cumsum(steps[::-1])[::-1]
+    return alpha * response**2 * (slope**2 * np.array(stiffness) + curvature * np.array(square))
+
+
+def _climb(kappa, widths, sizes, by_width, by_size):
+    """Return f(0, 0) and its derivatives by the unknowns: arrays as of `ladder.climb`."""
+    h = _fields(kappa, widths, len(sizes))
+    u = (kappa - h) / math.sqrt(widths[-1])
+    rows = np.empty((1 + by_width.shape[1], len(h)))
+    rows[0] = gaussian.log_H(u)
+    rows[1:] = np.multiply.outer(by_width[-1], 0.5 * u * gaussian.hazard(u) / widths[-1])
+    for i in range(len(sizes), -1, -1):
+        below = _fields(kappa, widths, i - 1)
+        if len(below) * len(h) > MOST_NODES:
+            message = "overlaps are too close to each other, or to 1, to be resolved"
+            raise NotConverged(Report(False, math.nan, 0, message))
+        size, by = (sizes[i - 1], by_size[i - 1]) if i else (0.0, 0.0)
+        rows = averaged(below, h, rows, widths[i], size, by_width[i], by)
+        h = below
+    return float(rows[0, 0]), rows[1:, 0]
+
+
+def _fields(kappa, widths, level):
+    """Return nodes for the fields at an overlap; below the smallest one, 0."""
+    if level < 0:
+        return np.zeros(1)
+    common, gap = float(np.sum(widths[: level + 1])), float(np.sum(widths[level + 1 :]))
+    spacing = min(math.sqrt(gap) / NODES, math.sqrt(widths[level]) / KERNEL)
+    reach = REACH * math.sqrt(common)
+    low, high = math.floor(-reach / spacing), math.ceil((max(kappa, 0.0) + reach) / spacing)
+    if high - low > MOST_NODES:
+        message = "overlaps are too close to each other, or to 1, to be resolved"
+        raise NotConverged(Report(False, math.nan, 0, message))
+    return spacing * np.arange(low, high + 1)
