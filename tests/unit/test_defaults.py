@@ -181,6 +181,7 @@ DEFAULTS = [
     (clusters.solve, GROUPED),
     (clusters.threshold, GROUPED),
     (full_breaking.fields, {"nodes": 1200}),
+    (full_breaking.finite_capacity, COUNTED),
     (full_breaking.solve, COUNTED | {"steps": None}),
     (large_deviation.curve, DENSE | {"progress": False}),
     (large_deviation.dense_threshold, DENSE),
