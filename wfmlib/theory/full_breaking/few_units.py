@@ -81,8 +81,8 @@ def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> Fin
     Parameters
     ----------
     device : TreeCommittee
-        Of an odd number of sign units, from 1 to 11, with spherical weights. Up to 9 units take a
-        second, 11 some seconds.
+        Of an odd number of sign units, from 1 to 11, with spherical weights. Up to 11 units
+        take one or two seconds.
     constraint : Margin
         A margin that some votes of the units exceed and others do not, at least ``-sqrt(K)`` and
         below ``sqrt(K)``. It says how many units must be right: the fewest, n, for which the
