@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
-from wfmlib import Margin, Perceptron, ReLU, Spherical, TreeCommittee
+from wfmlib import Band, Margin, Perceptron, ReLU, Spherical, TreeCommittee, networks
 from wfmlib.numerics import gaussian
 from wfmlib.theory import full_breaking, typical
 from wfmlib.theory.full_breaking import few_units, many_units, votes
@@ -22,12 +22,27 @@ from wfmlib.theory.machines import three_units_capacity
 PLACE = 0.63, 0.37, 46.0  # q0, 1 - q0 and ratio, close to the saddle point of five units
 
 
-def group(fields, q0, complement, ratio, kappa=0.0):
+def over_groups(weight, q0, own, step):
+    """Average of ln E weight(w_1, w_2, w_3), three fields on a grid, groups of variance `own`."""
+    field = step * np.arange(-round(6.5 / step), round(6.5 / step) + 1)
+    weights = weight(np.stack(np.meshgrid(field, field, field, indexing="ij")))
+    spread = np.exp(-0.5 * (field[:, None] - field) ** 2 / own)
+    spread *= step / math.sqrt(2.0 * math.pi * own)
+    share = np.exp(-0.5 * field**2 / q0) * step / math.sqrt(2.0 * math.pi * q0)
+    for _ in range(3):
+        weights = np.tensordot(spread, weights, axes=(1, 2))
+    inside = np.abs(field) < 5.5  # the rest, at the edges of the grid, weighs 1e-9
+    weights, share = weights[np.ix_(inside, inside, inside)], share[inside]
+    return np.einsum("ijk,i,j,k", np.log(weights), share, share, share, optimize=True)
+
+
+def group(fields, q0, complement, ratio, kappa=0.0, needed=None):
     """W for rows of shared fields ``sqrt(q0) v``: products of polynomials, unit by unit."""
     nodes, place = np.unique(fields, return_inverse=True)
     (terms, *_), right = votes._units(nodes, q0, complement, ratio, kappa)
     place = place.reshape(fields.shape)
-    half = fields.shape[1] // 2
+    above_x = fields.shape[1] // 2 if needed is None else needed - 1
+    spare = fields.shape[1] - 1 - above_x
     below, above, at = (one[:, place] for one in terms)  # nodes of x, rows, units
     product = {(0, 0): 1.0}  # coefficients of z^k e^l
     counts = {0: np.ones(len(fields))}  # how many are wrong
@@ -39,16 +54,16 @@ def group(fields, q0, complement, ratio, kappa=0.0):
                 ((k + 1, one), above),
                 ((k, one + 1), at),
             ):
-                if key[0] <= half and key[1] < 2:
+                if key[0] <= above_x and key[1] < 2:
                     longer[key] = longer.get(key, 0.0) + value * factor[:, :, i]
         product = longer
         wrong = {}
         for k, value in counts.items():
             wrong[k] = wrong.get(k, 0.0) + value * right[0, 1][place[:, i]]
-            if k < half:
+            if k < spare:
                 wrong[k + 1] = wrong.get(k + 1, 0.0) + value * right[0, 0][place[:, i]]
         counts = wrong
-    return product[half, 1].sum(axis=0) + sum(counts.values())
+    return product[above_x, 1].sum(axis=0) + sum(counts.values())
 
 
 # ------------------------------------------------------------------------------------------------
@@ -56,32 +71,34 @@ def group(fields, q0, complement, ratio, kappa=0.0):
 # ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kappa", [0.0, -0.4])
+@pytest.mark.parametrize(
+    ("kappa", "needed"), [(0.0, 3), (-0.4, 3), (0.0, 1), (-0.4, 4), (-1.0, 5)]
+)
 @pytest.mark.parametrize("fields", [[1.0, 0.2, -0.3, -0.9, -2.0], [-0.1, -0.5, -1.0, -1.2, -2.5]])
-def test_a_group_of_random_fields(fields, kappa):
-    """The literal distance: those of most units that are nearest move to kappa."""
+def test_a_group_of_random_fields(fields, kappa, needed):
+    """The literal distance: the largest of the fields, as many as are needed, move to kappa."""
     q0, complement, ratio = PLACE
     rng = np.random.default_rng(5)
     fields = np.array([fields])
     w = math.sqrt(q0) * fields + math.sqrt(complement) * rng.standard_normal((400_000, 5))
-    needed = -np.sort(-w, axis=1)[:, :3]
-    square = np.sum(np.minimum(needed - kappa, 0.0) ** 2, axis=1)
+    largest = -np.sort(-w, axis=1)[:, :needed]
+    square = np.sum(np.minimum(largest - kappa, 0.0) ** 2, axis=1)
     weight = np.exp(-0.5 * ratio * square)
     error = weight.std() / math.sqrt(len(weight))
     assert error < 0.1 * weight.mean()
-    found = group(fields, q0, complement, ratio, kappa)
+    found = group(fields, q0, complement, ratio, kappa, needed)
     assert abs(float(found[0]) - weight.mean()) < 4.0 * error
 
 
-@pytest.mark.parametrize("units", [1, 3, 5])
-def test_sorted_rows_stand_for_all(units):
+@pytest.mark.parametrize(("units", "needed"), [(1, 1), (3, 1), (3, 2), (4, 1), (5, 3), (5, 4)])
+def test_sorted_rows_stand_for_all(units, needed):
     step = 2.0
     v, share = votes._shared(*PLACE[:2], step, 0.0)
     rows = np.array(list(itertools.product(range(len(v)), repeat=units)))
     weight = np.prod(share[rows], axis=1)
     rows, weight = rows[weight > 1e-16], weight[weight > 1e-16]
-    expected = weight @ np.log(group(v[rows], *PLACE))
-    found = votes.averages(units, *PLACE, step)
+    expected = weight @ np.log(group(v[rows], *PLACE, needed=needed))
+    found = votes.averages(units, *PLACE, step, needed=needed)
     assert found.log_weight == pytest.approx(expected, rel=1e-7)
     assert abs(found.left_out) < 1e-7
 
@@ -94,26 +111,55 @@ def test_three_units_by_other_integrals():
     assert found[:3] == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("units", [3, 5])
-def test_derivatives(units):
+def test_all_units_right_is_each_right():
+    """W is then a product over the units, and ln W a sum."""
+    one, three = (votes.averages(units, *PLACE, 0.8, needed=units) for units in (1, 3))
+    assert three[:3] == pytest.approx([3.0 * part for part in one[:3]], rel=1e-9)
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_three_units_by_the_literal_distance(needed):
+    """On a grid of all three fields; kinks leave an error of second order, extrapolated."""
+    q0, ratio = 0.64, 21.2
+
+    def weight(w):
+        squares = np.sort(np.where(w < 0.0, w**2, 0.0), axis=0)
+        return np.exp(-0.5 * ratio * squares[:needed].sum(axis=0))
+
+    coarse, fine = (over_groups(weight, q0, 1.0 - q0, step) for step in (0.16, 0.08))
+    found = votes.averages(3, q0, 1.0 - q0, ratio, 0.4, needed=needed).log_weight
+    assert found == pytest.approx(fine + (fine - coarse) / 3.0, abs=2e-4)
+
+
+def test_the_value_alone():
+    found = votes.averages(5, *PLACE, 0.8, slopes=False)
+    expected = votes.averages(5, *PLACE, 0.8)
+    assert (found.log_weight, found.left_out) == (expected.log_weight, expected.left_out)
+    assert math.isnan(found.by_q0)
+    assert math.isnan(found.by_ratio)
+
+
+@pytest.mark.parametrize(("units", "needed"), [(3, 2), (5, 3), (5, 1), (5, 4)])
+def test_derivatives(units, needed):
     (q0, complement, ratio), step = PLACE, 1e-4
 
     def term(dq, dr):
-        return votes.averages(units, q0 + dq, complement - dq, ratio + dr, 0.6).log_weight
+        at = q0 + dq, complement - dq, ratio + dr
+        return votes.averages(units, *at, 0.6, needed=needed).log_weight
 
-    found = votes.averages(units, *PLACE, 0.6)
+    found = votes.averages(units, *PLACE, 0.6, needed=needed)
     by_q0 = (term(step, 0.0) - term(-step, 0.0)) / (2.0 * step)
     by_ratio = (term(0.0, step) - term(0.0, -step)) / (2.0 * step)
     assert (found.by_q0, found.by_ratio) == pytest.approx((by_q0, by_ratio), rel=1e-5)
 
 
-@pytest.mark.parametrize("units", [3, 5, 7])
-def test_no_breaking_is_replica_symmetry(units):
+@pytest.mark.parametrize(("units", "needed"), [(3, 2), (5, 2), (5, 3), (5, 4), (7, 4)])
+def test_no_breaking_is_replica_symmetry(units, needed):
     """At r -> 0 the load is that of the nearest solution, by one integral: 1 / E <s^2>."""
-    symmetric = typical.capacity(TreeCommittee(units))
-    found = votes.averages(units, 0.5, 0.5, 1e-5, 0.8)
+    symmetric = few_units.symmetric_capacity(units, needed)
+    found = votes.averages(units, 0.5, 0.5, 1e-5, 0.8, needed=needed)
     assert -0.5 / found.by_ratio == pytest.approx(symmetric, rel=1e-5)
-    log_alpha, slopes, _ = few_units.log_load((math.log(5e-4), 0.0), units, 0.8)
+    log_alpha, slopes, _ = few_units.log_load((math.log(5e-4), 0.0), units, 0.8, needed=needed)
     assert math.exp(log_alpha) == pytest.approx(symmetric, rel=1e-3)
     assert np.all(np.abs(slopes) < 1e-3)
 
@@ -176,6 +222,78 @@ def test_more_units_store_more_and_break_more():
     loads = np.array([one.alpha for one in found])
     assert np.all(np.diff(loads) > 0.0)
     assert np.all(np.diff(loads / [one.symmetric for one in found]) < 0.0)
+
+
+@pytest.mark.parametrize("needed", [1, 2, 4, 5, 7])
+def test_symmetric_capacities_by_random_fields(needed):
+    rng = np.random.default_rng(needed)
+    fields = -np.sort(-rng.standard_normal((300_000, 7)), axis=1)[:, :needed]
+    squares = np.sum(np.minimum(fields, 0.0) ** 2, axis=1)
+    error = squares.std() / math.sqrt(len(squares))
+    found = 1.0 / few_units.symmetric_capacity(7, needed)
+    assert error < 0.1 * found
+    assert abs(squares.mean() - found) < 4.0 * error
+
+
+@pytest.mark.parametrize("units", [1, 3, 5, 11])
+def test_symmetric_capacities_of_most_units(units):
+    expected = typical.capacity(TreeCommittee(units))
+    assert few_units.symmetric_capacity(units, units // 2 + 1) == pytest.approx(expected, 1e-14)
+
+
+def test_a_margin_says_how_many_units_must_be_right():
+    """Those of networks whose stability exceeds it."""
+    net = networks.TreeCommittee(np.ones((5, 1)))
+    patterns = np.array([[1] * right + [-1] * (5 - right) for right in range(6)])
+    stabilities = net.stabilities(patterns, np.ones(6))
+    margins = [-2.0, *(one for one in stabilities[:-1]), 0.0, 0.1, 1.4]
+    for kappa in margins:
+        needed = few_units.votes_needed(5, Margin(kappa))
+        assert (stabilities > kappa).tolist() == [n >= needed for n in range(6)]
+
+
+@pytest.mark.parametrize("units", [1, 3, 9])
+def test_where_all_units_must_be_right_each_is_a_perceptron(units):
+    """Of its own N / K weights: its capacity is 2 patterns a weight."""
+    margin = Margin(math.sqrt(units) - 1e-3)
+    found = full_breaking.finite_capacity(TreeCommittee(units), margin)
+    assert found.alpha == found.symmetric == pytest.approx(2.0 / units, rel=1e-12)
+    assert (found.needed, found.q0, found.ratio, found.error) == (units, 1.0, 0.0, 0.0)
+    x, _ = few_units.minimum(3, needed=3)  # nothing is lower
+    assert math.exp(few_units.log_load(x, 3, 0.6, needed=3)[0]) == pytest.approx(2 / 3, abs=1e-4)
+
+
+def test_the_more_units_must_be_right_the_less_is_stored():
+    margins = [Margin(kappa) for kappa in (-2.0, -1.0, 0.0, 1.0, 2.0)]
+    found = [full_breaking.finite_capacity(TreeCommittee(5), one) for one in margins]
+    assert [one.needed for one in found] == [1, 2, 3, 4, 5]
+    loads = np.array([one.alpha for one in found])
+    assert np.all(np.diff(loads) < 0.0)
+    assert all(one.alpha < one.symmetric for one in found[:-1])
+    for one in found[:-1]:
+        x = math.log(one.ratio * (1.0 - one.q0)), special.logit(one.q0)
+        finer = math.exp(few_units.log_load(x, 5, 0.35, needed=one.needed, slopes=False)[0])
+        assert abs(finer - one.alpha) < one.error < 1e-5 * one.alpha
+        other = optimize.minimize(
+            lambda x, needed: few_units.log_load(x, 5, 0.8, needed=needed, slopes=False)[0],
+            [x[0] + 0.5, x[1] - 0.4],
+            args=(one.needed,),
+            method="Nelder-Mead",
+            options={"xatol": 1e-3, "fatol": 1e-9},
+        )
+        assert math.exp(other.fun) == pytest.approx(one.alpha, rel=1e-5)
+
+
+@pytest.mark.parametrize("kappa", [-2.3, math.sqrt(5.0), 3.0])
+def test_margins_that_no_vote_decides(kappa):
+    with pytest.raises(ValueError, match=r"constraint must have a margin .* for 5 units"):
+        full_breaking.finite_capacity(TreeCommittee(5), Margin(kappa))
+
+
+@pytest.mark.parametrize("wrong", [0.0, Band(1.0), None])
+def test_constraints_that_are_refused(wrong):
+    with pytest.raises(TypeError, match="constraint must be Margin"):
+        full_breaking.finite_capacity(TreeCommittee(5), wrong)
 
 
 def test_it_prints():

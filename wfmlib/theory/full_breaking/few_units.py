@@ -3,6 +3,10 @@
 As in `one_step_capacity`: the load at which the free entropy vanishes is smallest at the saddle
 point  [eq-1rsb-capacity]. What a pattern contributes is the vote of a group  [eq-few-votes], from
 `votes`. Three units were solved before, by other integrals (`three_units_capacity`).
+
+The stability of a pattern counts votes: with n units right it is ``(2 n - K) / sqrt(K)``. So a
+margin says how many units must be right, and not how far a field is from its threshold. If all
+must be, each unit is a perceptron for itself, and the capacity is ``2 / K``.
 """
 
 from __future__ import annotations
@@ -14,8 +18,9 @@ import numpy as np
 import scipy
 
 from wfmlib.models.constraints import Margin
-from wfmlib.models.protocols import Device
+from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
+from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory.axes import checked
 from wfmlib.theory.full_breaking import votes
@@ -39,6 +44,9 @@ class FiniteCapacity(Shown):
     Attributes
     ----------
     device : TreeCommittee
+    constraint : Margin
+    needed : int
+        How many units must be right.
     alpha : float
         The capacity, patterns per weight.
     error : float
@@ -53,10 +61,12 @@ class FiniteCapacity(Shown):
         Residual: largest derivative of the logarithm of the load.
     """
 
-    asked = ("device",)
-    found = ("alpha", "error", "symmetric", "q0", "ratio")
+    asked = ("device", "constraint")
+    found = ("needed", "alpha", "error", "symmetric", "q0", "ratio")
 
     device: Device
+    constraint: Margin
+    needed: int
     alpha: float
     error: float
     symmetric: float
@@ -65,26 +75,32 @@ class FiniteCapacity(Shown):
     report: Report = field(compare=False)
 
 
-def finite_capacity(device: Device) -> FiniteCapacity:
+def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> FiniteCapacity:
     """Return the capacity of a few sign units with one step of symmetry breaking.
 
     Parameters
     ----------
     device : TreeCommittee
-        Of an odd number of sign units, from 1 to 11, with spherical weights. Up to 7 units take a
-        second, 9 and 11 some seconds.
+        Of an odd number of sign units, from 1 to 11, with spherical weights. Up to 11 units
+        take one or two seconds.
+    constraint : Margin
+        A margin that some votes of the units exceed and others do not, at least ``-sqrt(K)`` and
+        below ``sqrt(K)``. It says how many units must be right: the fewest, n, for which the
+        stability ``(2 n - K) / sqrt(K)`` exceeds the margin.
 
     Returns
     -------
     FiniteCapacity
         The smallest load at which the free entropy of one step vanishes  [eq-few-votes]. Further
-        steps lower it: for three units a second one by 0.4 %. One unit is a perceptron, of which
-        replica symmetry holds.
+        steps lower it: for three units a second one by 0.4 %. If all units must be right, each is
+        a perceptron, of which replica symmetry holds.
 
     Raises
     ------
     TypeError, ValueError
-        If the device is another one; the message names it.
+        If the device is another one, or the constraint is no such margin; the message names it.
+    NotConverged
+        If no minimum is found.
 
     Notes
     -----
@@ -100,32 +116,62 @@ def finite_capacity(device: Device) -> FiniteCapacity:
     3.6193
     """
     _, term, _ = checked(device, Margin(0.0), weights=(Spherical,), finite=True, odd=True)
-    units = device.units
-    if term.one_field or not 1 <= units <= MOST_UNITS:
+    if term.one_field or not 1 <= device.units <= MOST_UNITS:
         raise ValueError(
             f"device must be a TreeCommittee of 1 to {MOST_UNITS} sign units here, got {device!r}"
         )
-    symmetric = term.typical(device).capacity("RS")
-    if units == 1:
+    constraint = _validate.member("constraint", constraint, (Margin,))
+    units = device.units
+    needed = votes_needed(units, constraint)
+    symmetric = symmetric_capacity(units, needed)
+    if needed == units:
         report = accepted(0.0, 0.0, 1, "replica symmetric")
-        return FiniteCapacity(device, symmetric, 0.0, symmetric, 1.0, 0.0, report)
-    x, evaluations = minimum(units)
+        return FiniteCapacity(
+            device, constraint, needed, symmetric, 0.0, symmetric, 1.0, 0.0, report
+        )
+    x, evaluations = minimum(units, needed=needed)
     check, fine = next(steps for most, steps in STEPS.items() if units <= most)
-    coarse, _, _ = log_load(x, units, check)
-    log_alpha, slopes, left_out = log_load(x, units, fine)
+    coarse, slopes, _ = log_load(x, units, check, needed=needed)
+    log_alpha, _, left_out = log_load(x, units, fine, needed=needed, slopes=False)
     alpha = math.exp(log_alpha)
     q0, complement = _overlap(x)
     error = alpha * (abs(log_alpha - coarse) + FAR * abs(left_out) + LEAST_ERROR)
     residual = float(np.max(np.abs(slopes)))
     report = accepted(residual, TOLERANCE, evaluations, "one step", x)
     ratio = math.exp(x[0]) / complement
-    return FiniteCapacity(device, alpha, error, symmetric, q0, ratio, report)
+    return FiniteCapacity(device, constraint, needed, alpha, error, symmetric, q0, ratio, report)
 
 
-def minimum(units, kappa=0.0):
+def votes_needed(units, margin):
+    """Return how many units must be right for the stability to exceed a margin."""
+    stabilities = (2 * np.arange(units + 1) - units) / np.sqrt(units)  # as networks round them
+    needed = int(np.searchsorted(stabilities, margin.kappa, side="right"))
+    if not 1 <= needed <= units:
+        raise ValueError(
+            "constraint must have a margin that some votes exceed and others do not, from "
+            f"{stabilities[0]:.6g} to below {stabilities[-1]:.6g} for {units} units, "
+            f"got {margin!r}"
+        )
+    return needed
+
+
+def symmetric_capacity(units, needed):
+    """Return the replica-symmetric capacity  [eq-nearest-solution]; relative error below 1e-11.
+
+    As `finite_committee.rs_capacity`, but that a unit crosses over if at least ``units - needed``
+    of the others lie below it.
+    """
+    features = np.array([[0.0, 1.0 / math.sqrt(units)]])
+    x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, gaussian.legendre_rule())
+    spare = units - needed
+    crossing = scipy.special.betainc(spare, needed, gaussian.H(x)) if spare else 1.0
+    return float(1.0 / (units * (weight @ (x**2 * crossing))))
+
+
+def minimum(units, kappa=0.0, needed=None):
     """Return the place of the smallest load, ``ln[r (1 - q0)], logit q0``, and how often asked."""
     found = scipy.optimize.minimize(
-        lambda x: log_load(x, units, SEARCH, kappa)[:2],
+        lambda x: log_load(x, units, SEARCH, kappa, needed)[:2],
         START,
         jac=True,
         method="L-BFGS-B",
@@ -135,17 +181,20 @@ def minimum(units, kappa=0.0):
     return found.x, found.nfev
 
 
-def log_load(x, units, step, kappa=0.0):
-    """Return the logarithm of the load, its derivatives by x, and the measure left out."""
+def log_load(x, units, step, kappa=0.0, needed=None, slopes=True):
+    """Return the logarithm of the load, its derivatives by x, and the measure left out.
+
+    The arguments behind x as those of `votes.averages`.
+    """
     q0, complement = _overlap(x)
     stretch = math.exp(x[0])
     ratio, outer = stretch / complement, 1.0 + stretch
-    at = votes.averages(units, q0, complement, ratio, step, kappa)
+    at = votes.averages(units, q0, complement, ratio, step, kappa, needed, slopes)
     entropic = math.log1p(stretch) + ratio * q0 / outer
     by_ratio = (complement / outer + q0 / outer**2) / entropic - at.by_ratio / at.log_weight
     by_q0 = ratio**2 * q0 / outer**2 / entropic - at.by_q0 / at.log_weight
-    slopes = np.array([ratio * by_ratio, q0 * (complement * by_q0 + ratio * by_ratio)])
-    return math.log(entropic / (-2.0 * at.log_weight)), slopes, at.left_out
+    gradient = np.array([ratio * by_ratio, q0 * (complement * by_q0 + ratio * by_ratio)])
+    return math.log(entropic / (-2.0 * at.log_weight)), gradient, at.left_out
 
 
 def _overlap(x):

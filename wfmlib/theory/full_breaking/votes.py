@@ -2,20 +2,21 @@
 
 Members of a group share the fields of K units, ``sqrt(q0) v``; their own are normal about them
 with variance ``1 - q0``. A pattern weighs a group by ``W = <exp(-r D^2 / 2)>``, with D the least
-distance by which the fields must move for most of them to exceed kappa: the unit with the middle
-field, x, and all above x must be right. So D is 0 if x exceeds kappa, and otherwise W is a sum
-over which unit that is, and an integral over x,
+distance by which the fields must move for n of them to exceed kappa: the unit with the n-th
+largest field, x, and all above x must be right. So D is 0 if x exceeds kappa, and otherwise W is a
+sum over which unit that is, and an integral over x,
 
-    W = Prob(most are right) + int_{-inf}^kappa dx [z^h e] prod_i (B_i + z A_i + e p_i),
+    W = Prob(n are right) + int_{-inf}^kappa dx [z^(n-1) e] prod_i (B_i + z A_i + e p_i),
     A_i(x) = int_x^inf dw N_i(w) exp[-r (kappa - w)_+^2 / 2],    B_i(x) = int_{-inf}^x dw N_i(w),
 
-``p_i = N_i(x) exp[-r (kappa - x)^2 / 2]``, h = (K - 1) / 2, in which [z^h e] takes the coefficient
-of ``z^h e``: h units above x, one at x, h below  [eq-few-votes]. All are closed forms but the
-integral.
+``p_i = N_i(x) exp[-r (kappa - x)^2 / 2]``, in which [z^(n-1) e] takes the coefficient of
+``z^(n-1) e``: n - 1 units above x, one at x, K - n below  [eq-few-votes]. For most units n is
+``(K + 1) / 2``. All are closed forms but the integral.
 
 The shared fields of the units lie on one grid, and W does not depend on their order: a sum over
 the sorted ones, each with the number of its orders. The product grows factor by factor, so that
 all that begin alike have their beginning in common, and the last factor costs three products.
+Powers that the last factors cannot complete to ``z^(n-1) e`` are not kept.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Votes(NamedTuple):
     by_q0, by_ratio : float
         Its derivatives; ``-r^2 / 2`` and ``-1 / 2`` times the averages of <s>^2 and of <s^2>,
         where s is by how much fields must move, summed over the units.
+        NaN where they were not asked for.
     left_out : float
         The part of the measure that was left out; the averages are over the rest.
     """
@@ -56,13 +58,12 @@ class Votes(NamedTuple):
     left_out: float
 
 
-def averages(units, q0, complement, ratio, step, kappa=0.0):
+def averages(units, q0, complement, ratio, step, kappa=0.0, needed=None, slopes=True):
     """Return what a pattern contributes  [eq-few-votes].
 
     Parameters
     ----------
     units : int
-        Odd.
     q0, complement : float
         Overlap between groups, and ``1 - q0``.
     ratio : float
@@ -71,16 +72,26 @@ def averages(units, q0, complement, ratio, step, kappa=0.0):
         Of the grid of shared fields, in widths of a group, and at most in standard deviations.
     kappa : float, optional
         Which a unit's field must exceed.
+    needed : int, optional
+        How many units must be right; by default most of an odd number.
+    slopes : bool, optional
+        Whether derivatives are computed, at four times the cost.
 
     Returns
     -------
     Votes
     """
+    above = (units // 2 + 1 if needed is None else needed) - 1
     v, share = _shared(q0, complement, step, kappa)
     terms, right = _units(v, q0, complement, ratio, kappa)
+    factors = np.ascontiguousarray(terms[: 3 if slopes else 1].transpose(3, 0, 1, 2))
     tail = np.cumsum(share[::-1])[::-1]
     orders = scipy.special.comb(units, np.arange(units + 1))
-    *sums, measure = _summed(units, share, tail, orders, terms, right).tolist()
+    *sums, measure = _summed(
+        above, units - 1 - above, share, tail, orders, factors, right
+    ).tolist()
+    if not slopes:
+        sums[1:] = math.nan, math.nan
     return Votes(*(one / measure for one in sums), 1.0 - measure)
 
 
@@ -158,76 +169,91 @@ def _panels(top, length, panel):
 
 
 @njit(cache=True, nogil=True)
-def _multiply(before, after, one, terms, i, half):
-    """Multiply the products of the units so far, coefficients of z^k and of z^k e, by unit i.
+def _multiply(state, factors, level, i, above, below):
+    """Multiply the products of `level` units by the factor of unit i.
 
-    Arrays of shape (3, half + 1, nodes): values, derivatives by q0 and by the ratio.
+    Coefficients of z^k and of z^k e, their derivatives by q0 and by the ratio, at k + 1 (nothing
+    at 0). Only those are filled in that more units can complete: with not more than `above`
+    factors A, nor `below` factors B.
     """
-    count = before.shape[2]
-    for k in range(half + 1):
-        for t in range(count):
-            b, a, p = terms[0, 0, t, i], terms[0, 1, t, i], terms[0, 2, t, i]
-            c, e = before[0, k, t], one[0, k, t]
-            d, g = (before[0, k - 1, t], one[0, k - 1, t]) if k > 0 else (0.0, 0.0)
-            after[0, k, t] = c * b + d * a
-            after[3, k, t] = e * b + g * a + c * p
-            for s in range(1, 3):
-                c1, e1 = before[s, k, t], one[s, k, t]
-                d1, g1 = (before[s, k - 1, t], one[s, k - 1, t]) if k > 0 else (0.0, 0.0)
-                b1, a1, p1 = terms[s, 0, t, i], terms[s, 1, t, i], terms[s, 2, t, i]
-                after[s, k, t] = c1 * b + c * b1 + d1 * a + d * a1
-                after[3 + s, k, t] = e1 * b + e * b1 + g1 * a + g * a1 + c1 * p + c * p1
+    parts, nodes, after = factors.shape[1], factors.shape[3], level + 1
+    for one in range(2):
+        for k in range(max(after - one - below, 0), min(after - one, above) + 1):
+            for t in range(nodes):
+                b, a = factors[i, 0, 0, t], factors[i, 0, 1, t]
+                c, d = state[level, one, 0, k + 1, t], state[level, one, 0, k, t]
+                state[after, one, 0, k + 1, t] = c * b + d * a
+            for s in range(1, parts):
+                for t in range(nodes):
+                    b, a = factors[i, 0, 0, t], factors[i, 0, 1, t]
+                    b1, a1 = factors[i, s, 0, t], factors[i, s, 1, t]
+                    c, d = state[level, one, 0, k + 1, t], state[level, one, 0, k, t]
+                    c1, d1 = state[level, one, s, k + 1, t], state[level, one, s, k, t]
+                    state[after, one, s, k + 1, t] = c1 * b + c * b1 + d1 * a + d * a1
+    for k in range(max(level - below, 0), min(level, above) + 1):
+        for t in range(nodes):
+            state[after, 1, 0, k + 1, t] += state[level, 0, 0, k + 1, t] * factors[i, 0, 2, t]
+        for s in range(1, parts):
+            for t in range(nodes):
+                c, p = state[level, 0, 0, k + 1, t], factors[i, 0, 2, t]
+                c1, p1 = state[level, 0, s, k + 1, t], factors[i, s, 2, t]
+                state[after, 1, s, k + 1, t] += c1 * p + c * p1
 
 
 @njit(cache=True, nogil=True)
-def _last(state, terms, half, start, rows):
-    """Fill in the integrals for all last units from `start` on: values and derivatives."""
-    nodes, count = terms.shape[2], terms.shape[3]
-    rows[:] = 0.0
-    for t in range(nodes):
-        for s in range(3):
-            e, c = state[3 + s, half, t], state[s, half, t]
-            g = state[3 + s, half - 1, t] if half > 0 else 0.0
-            for i in range(start, count):
-                rows[s, i] += e * terms[0, 0, t, i] + g * terms[0, 1, t, i] + c * terms[0, 2, t, i]
-        e, c = state[3, half, t], state[0, half, t]
-        g = state[3, half - 1, t] if half > 0 else 0.0
-        for s in range(1, 3):
-            for i in range(start, count):
-                rows[s, i] += e * terms[s, 0, t, i] + g * terms[s, 1, t, i] + c * terms[s, 2, t, i]
+def _integral(state, factors, level, i, above, by):
+    """Return the integral with the factor of the last unit, i, and its derivatives."""
+    value = by_q0 = by_ratio = 0.0
+    for t in range(factors.shape[3]):
+        b, a, p = factors[i, 0, 0, t], factors[i, 0, 1, t], factors[i, 0, 2, t]
+        e, g = state[level, 1, 0, above + 1, t], state[level, 1, 0, above, t]
+        c = state[level, 0, 0, above + 1, t]
+        value += e * b + g * a + c * p
+        if by:
+            by_q0 += e * factors[i, 1, 0, t] + g * factors[i, 1, 1, t] + c * factors[i, 1, 2, t]
+            by_q0 += state[level, 1, 1, above + 1, t] * b
+            by_q0 += state[level, 1, 1, above, t] * a + state[level, 0, 1, above + 1, t] * p
+            by_ratio += g * factors[i, 2, 1, t] + c * factors[i, 2, 2, t]
+            by_ratio += state[level, 1, 2, above + 1, t] * b
+            by_ratio += state[level, 1, 2, above, t] * a + state[level, 0, 2, above + 1, t] * p
+    return value, by_q0, by_ratio
 
 
 @njit(cache=True, nogil=True)
-def _summed(units, share, tail, orders, terms, right):
+def _chance(wrong, right, i, k):
+    """Return the chance that k units are wrong, unit i among them, and its slope by q0."""
+    w, w1, v, v1 = wrong[0, k + 1], wrong[1, k + 1], wrong[0, k], wrong[1, k]
+    value = w * right[0, 1, i] + v * right[0, 0, i]
+    by_q0 = w1 * right[0, 1, i] + w * right[1, 1, i]
+    return value, by_q0 + v1 * right[0, 0, i] + v * right[1, 0, i]
+
+
+@njit(cache=True, nogil=True)
+def _summed(above, below, share, tail, orders, factors, right):
     """Return sums over sorted rows of nodes, each as often as it has orders; the measure too."""
-    half, count, nodes = units // 2, terms.shape[3], terms.shape[2]
-    state = np.zeros((units, 6, half + 1, nodes))  # after so many units
-    state[0, 0, 0, :] = 1.0
-    wrong = np.zeros((units, 2, half + 1))  # the chance that so many are wrong, and by q0
-    wrong[0, 0, 0] = 1.0
+    units = above + below + 1
+    count, parts, _, nodes = factors.shape
+    state = np.zeros((units, 2, parts, above + 2, nodes))  # after so many units
+    state[0, 0, 0, 1, :] = 1.0
+    wrong = np.zeros((units, 2, below + 2))  # the chance that k are, at k + 1, and by q0
+    wrong[0, 0, 1] = 1.0
     weight, run = np.ones(units), np.zeros(units, np.int64)
     index = np.zeros(units, np.int64)  # the first is no unit: the least node of the next
-    rows, result = np.empty((3, count)), np.zeros(4)
+    result = np.zeros(4)
     level, following = 0, 0
     while True:
         if level == units - 1:  # all but the last unit are given
-            start = index[level]
-            _last(state[level], terms, half, start, rows)
-            for i in range(start, count):
-                alike = run[level] + 1 if level > 0 and i == start else 1
+            for i in range(index[level], count):
+                alike = run[level] + 1 if level > 0 and i == index[level] else 1
                 here = weight[level] * share[i] * units / alike
-                value, by_q0 = rows[0, i], rows[1, i]
-                for k in range(half + 1):
-                    w, w1 = wrong[level, 0, k], wrong[level, 1, k]
-                    value += w * right[0, 1, i]
-                    by_q0 += w1 * right[0, 1, i] + w * right[1, 1, i]
-                    if k > 0:
-                        v, v1 = wrong[level, 0, k - 1], wrong[level, 1, k - 1]
-                        value += v * right[0, 0, i]
-                        by_q0 += v1 * right[0, 0, i] + v * right[1, 0, i]
+                value, by_q0, by_ratio = _integral(state, factors, level, i, above, parts > 1)
+                for k in range(below + 1):
+                    chance, slope = _chance(wrong[level], right, i, k)
+                    value += chance
+                    by_q0 += slope
                 result[0] += here * math.log(value)
                 result[1] += here * by_q0 / value
-                result[2] += here * rows[2, i] / value
+                result[2] += here * by_ratio / value
                 result[3] += here
             following = count
         if following == count:  # back to the unit before
@@ -242,15 +268,11 @@ def _summed(units, share, tail, orders, terms, right):
         if here * orders[level + 1] * tail[i] ** (units - level - 1) < NEGLIGIBLE:
             following += 1
             continue
-        _multiply(state[level, :3], state[level + 1], state[level, 3:], terms, i, half)
-        for k in range(half + 1):
-            w, w1 = wrong[level, 0, k], wrong[level, 1, k]
-            value, by_q0 = w * right[0, 1, i], w1 * right[0, 1, i] + w * right[1, 1, i]
-            if k > 0:
-                v, v1 = wrong[level, 0, k - 1], wrong[level, 1, k - 1]
-                value += v * right[0, 0, i]
-                by_q0 += v1 * right[0, 0, i] + v * right[1, 0, i]
-            wrong[level + 1, 0, k], wrong[level + 1, 1, k] = value, by_q0
+        _multiply(state, factors, level, i, above, below)
+        for k in range(below + 1):
+            wrong[level + 1, 0, k + 1], wrong[level + 1, 1, k + 1] = _chance(
+                wrong[level], right, i, k
+            )
         level += 1
         index[level], run[level], weight[level] = i, alike, here
         following = i

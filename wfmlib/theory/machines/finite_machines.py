@@ -8,7 +8,8 @@ if preactivation l, times the label, is normal around omega_l with variance 1 - 
 
 Loads count patterns per weight, and the K units share the N weights. Each unit has the conjugate
 ``q_hat = alpha K E <s_l>^2``, ``s_l = d f / d omega_l``, so forces are summed over the units:
-``q_hat = alpha E sum_l <s_l>^2``. Margins other than 0 are not defined: the output is a sign.
+``q_hat = alpha E sum_l <s_l>^2``. Margins other than 0 are not solved: the output is a sign,
+and a margin says how many units must be right (`full_breaking.finite_capacity`).
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ def capacity(
         (see `solve_1rsb`), or as many as an integer from 1 to 6 says, or "full", a continuous
         hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many
         units only three are solved beyond "RS" here, with "2RSB" in half a minute (one step of up
-        to 11: `full_breaking.finite_capacity`); more than one step only with spherical weights.
+        to 11, at other margins too: `full_breaking.finite_capacity`); more than one step only
+        with spherical weights.
 
     Returns
     -------
