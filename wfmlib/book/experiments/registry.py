@@ -13,6 +13,7 @@ MODULES = {
     "binary-networks": "wfmlib.book.experiments.binary_networks",
     "bp-entropy": "wfmlib.book.experiments.bp_entropy",
     "cluster-reach": "wfmlib.book.experiments.cluster_reach",
+    "cluster-large": "wfmlib.book.experiments.cluster_large",
     "cluster-scale": "wfmlib.book.experiments.cluster_scale",
     "committee-reach": "wfmlib.book.experiments.committee_reach",
     "elal-replicas": "wfmlib.book.experiments.elal_replicas",
