@@ -12,6 +12,7 @@ MODULES = {
     "band-reach": "wfmlib.book.experiments.band_reach",
     "binary-networks": "wfmlib.book.experiments.binary_networks",
     "bp-entropy": "wfmlib.book.experiments.bp_entropy",
+    "cluster-large": "wfmlib.book.experiments.cluster_large",
     "cluster-reach": "wfmlib.book.experiments.cluster_reach",
     "cluster-scale": "wfmlib.book.experiments.cluster_scale",
     "committee-reach": "wfmlib.book.experiments.committee_reach",

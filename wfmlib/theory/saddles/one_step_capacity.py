@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -60,9 +61,10 @@ def limit(activation, constraint):
     if math.isinf(slope):
         return Limit(math.inf, 1.0, math.inf)
     kappa = constraint.rescaled(activation.scale).kappa
+    effective = cache(activation.effective)  # the search starts from many ratios at each q0
 
     def group(q0, complement, ratio):
-        overlap = activation.effective(q0, complement)
+        overlap = effective(float(q0), float(complement))
         log_weight, pull, square = _group(overlap, ratio / slope, kappa)
         return log_weight, overlap.slope * pull / slope**2, square / slope
 

@@ -34,7 +34,7 @@ PLACES = (-300.0, 25.0)
 FINE = 1e-13  # to which logarithms of load and overlap are met, or else of their unknowns
 # The same for finite machines with infinitely many replicas, whose averages are over maxima that
 # are found to about as much.
-ROUGH = 1e-9
+ROUGH = 1e-8
 COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
 CLOSEST = 10.0  # place up to which coarse panels tell groups apart
 ACCURACY = 1e-8  # of the logarithm of the load: slopes err by as much, entropies by its square

@@ -1,0 +1,108 @@
+"""How far in load focusing BP and the clipped rule go at 10^4 weights and more.
+
+The runs of `cluster_reach` on larger instances: each case has its own loads and its own number of
+instances, since a sweep of 30,001 weights takes nine hundred times as long as one of 1001.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wfmlib import Perceptron, learning, patterns
+from wfmlib.learning.pages.clipped import learned
+from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
+
+AT = " at load "
+FOCUSING = {
+    "replicas": 10,
+    "protocol": "solve",
+    "max_sweeps": 5,
+    "tolerance": 1e-4,
+    "form": "expanded",
+}
+CLIPPED = {"epochs": 1000}
+#: What is run: the algorithm, weights, instances in a sample, loads, and what it is told.
+RUNS = {
+    "focusing BP, 10001 weights": (10001, 3, (0.7, 0.72, 0.74, 0.76), FOCUSING),
+    "focusing BP, 30001 weights": (30001, 1, (0.72, 0.74), FOCUSING),
+    "clipped rule, 10001 weights": (10001, 1, (0.6, 0.65, 0.7), CLIPPED),
+}
+QUICK = {
+    "focusing BP, 101 weights": (101, 3, (0.4,), FOCUSING),
+    "clipped rule, 101 weights": (101, 3, (0.4,), CLIPPED),
+}
+MOST = 3  # instances of a sample
+
+
+def told(runs):
+    """Return the settings of a scale."""
+    names = "N", "instances", "loads", "options"
+    return {"runs": {name: dict(zip(names, one, strict=True)) for name, one in runs.items()}}
+
+
+def cases(runs):
+    """Return the name of each run at each of its loads."""
+    return tuple(f"{name}{AT}{load:g}" for name, one in runs.items() for load in one[2])
+
+
+def sample(settings, point, seed):
+    """Return how some instances ended; -1 stands for one that was not run."""
+    name, _, load = point["case"].rpartition(AT)
+    run = settings["runs"][name]
+    ended = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps")}
+    for k, one in enumerate(seed.spawn(run["instances"])):
+        ended["errors"][k], ended["sweeps"][k] = _ended(run, float(load), one)
+    return ended
+
+
+def _ended(run, alpha, seed):
+    """Return the wrong answers that one instance ends with, and how long it took."""
+    patterns_seed, start = seed.spawn(2)
+    xi, sigma = patterns.random(round(alpha * run["N"]), run["N"], rng=patterns_seed)
+    if "replicas" in run["options"]:
+        found = learning.focusing_bp(
+            Perceptron(), xi, sigma, stop_at_solution=True, rng=start, **run["options"]
+        )
+        return found.errors, found.epochs
+    number = int(start.generate_state(1)[0])
+    weights, epochs = learned(xi, sigma, seed=number, **run["options"])
+    return Perceptron().network(weights).errors(xi, sigma), epochs
+
+
+EXPERIMENT = Experiment(
+    name="cluster-large",
+    title="Focusing BP and the clipped rule at 10^4 weights and more: success against load",
+    source="Baldassi et al., PNAS 113, E7655 (2016); Baldassi, J. Stat. Phys. 136, 902 (2009)",
+    chapter=10,
+    scales={
+        "quick": Scale(
+            grid={"case": cases(QUICK)},
+            samples=2,
+            settings=told(QUICK),
+            coordinates={"instance": range(MOST)},
+        ),
+        "paper": Scale(
+            grid={"case": cases(RUNS)},
+            samples=4,
+            settings=told(RUNS),
+            coordinates={"instance": range(MOST)},
+        ),
+    },
+    variables={
+        "errors": Variable("1", "wrong answers at the end; -1: not run", ("instance",), "int32"),
+        "sweeps": Variable("1", "sweeps or epochs; -1: not run", ("instance",), "int32"),
+    },
+    axes={
+        "case": Axis("1", "algorithm, number of weights and load P / N"),
+        "instance": Axis("1", "instance of a sample"),
+    },
+    sample=sample,
+    paired=True,
+    agreement=Agreement(
+        rtol=1e-5,
+        atol=1e-7,
+        why="messages that have not settled and single precision amplify roundings",
+        chaotic=True,
+    ),
+    seed=1125,
+)
