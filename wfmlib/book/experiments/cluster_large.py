@@ -24,7 +24,7 @@ CLIPPED = {"epochs": 1000}
 #: What is run: the algorithm, weights, instances in a sample, loads, and what it is told.
 RUNS = {
     "focusing BP, 10001 weights": (10001, 3, (0.7, 0.72, 0.74, 0.76), FOCUSING),
-    "focusing BP, 30001 weights": (30001, 1, (0.72, 0.74), FOCUSING),
+    "focusing BP, 30001 weights": (30001, 1, (0.7, 0.72), FOCUSING),
     "clipped rule, 10001 weights": (10001, 1, (0.6, 0.65, 0.7), CLIPPED),
 }
 QUICK = {
@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid={"case": cases(RUNS)},
-            samples=4,
+            samples=3,
             settings=told(RUNS),
             coordinates={"instance": range(MOST)},
         ),

@@ -20,8 +20,8 @@ SIZES = np.log([1.05, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 35.0, 60.0, 100.
 def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     """Return the load at which the local entropy at zero complexity is no longer monotonic.
 
-    At each mutual overlap the groups have the size m of zero complexity: phi_m - m phi_m' = 0, with
-    the derivative in m. The number of dense regions is then no longer exponential. The number of
+    At each mutual overlap the groups have the size m of zero complexity: phi_m = m phi_m', where
+    the derivative is in m. The number of dense regions is then no longer exponential. The number of
     groups, exp(N phi_m), still is. Their entropy divided by m is a local entropy.
 
     Parameters
