@@ -21,8 +21,8 @@ def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     """Return the load at which the local entropy at zero complexity is no longer monotonic.
 
     At each mutual overlap the groups have the size m of zero complexity: phi_m = m phi_m', where
-    the derivative is in m. The number of dense regions is then no longer exponential. The number of
-    groups, exp(N phi_m), still is. Their entropy divided by m is a local entropy.
+    the derivative is in m. The number of dense regions is then no longer exponential, while that
+    of groups, exp(N phi_m), still is. Their entropy divided by m is a local entropy.
 
     Parameters
     ----------
