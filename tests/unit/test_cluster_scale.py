@@ -119,6 +119,7 @@ def test_what_least_action_refuses(changes, name):
         clipped_replicas(xi[:, 1:], sigma)
 
 
-def test_tiny_cases_are_solved():
-    for task in experiments.tasks(experiments.get("cluster-scale"), "quick"):
+@pytest.mark.parametrize("name", ["cluster-scale", "cluster-large"])
+def test_tiny_cases_are_solved(name):
+    for task in experiments.tasks(experiments.get(name), "quick"):
         assert np.all(task.compute()["errors"] == 0)

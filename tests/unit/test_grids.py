@@ -43,6 +43,17 @@ GRIDS = {
     "bp-entropy": {
         "alpha": [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.5, 1.6, 1.65, 1.7, 1.75, 1.8, 1.9, 2.0]
     },
+    "cluster-large": {
+        "case": [
+            f"{run} weights at load {load}"
+            for run, loads in {
+                "focusing BP, 10001": (0.7, 0.72, 0.74, 0.76),
+                "focusing BP, 30001": (0.7, 0.72),
+                "clipped rule, 10001": (0.6, 0.65, 0.7),
+            }.items()
+            for load in loads
+        ]
+    },
     "cluster-reach": {
         "N": [1001],
         "algorithm": ["focusing BP", "reinforced AMP", "clipped rule"],
@@ -102,6 +113,7 @@ GRIDS = {
     "tree-minima": {"algorithm": FIVE},
 }
 COORDINATES = {
+    "cluster-large": {"instance": range(3)},
     "cluster-scale": {"instance": range(10)},
     "binary-networks": {
         "solution": range(4),
@@ -152,6 +164,7 @@ COORDINATES = {
 }
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
+    "cluster-large": 3,
     "cluster-reach": 20,
     "cluster-scale": 4,
     "fbp-reach": 2,
@@ -187,6 +200,7 @@ SEARCHED = {"full-capacities", "full-margins"}
 TRAINED = {
     "band-reach",
     "binary-networks",
+    "cluster-large",
     "cluster-reach",
     "cluster-scale",
     "committee-reach",
