@@ -15,7 +15,7 @@ from tests.attack.target import LARGEST, Target
 from wfmlib import landscape, learning, patterns, theory
 from wfmlib.numerics import _threads
 
-CALLS = 3  # of a target: `make attack` makes more
+CALLS = 2  # of a target: `make attack` makes more
 
 
 @pytest.mark.parametrize("number", range(len(run.TARGETS)))
