@@ -18,6 +18,7 @@ from wfmlib.book.experiments import (
     annealing_losses,
     band_reach,
     binary_networks,
+    cluster_large,
     cluster_reach,
     cluster_scale,
     image_paths,
@@ -80,6 +81,7 @@ def recorded(monkeypatch, task, seeds=None):
     record(band_reach, "reinforced_message_passing", _reinforced)
     record(cluster_reach, "reinforced_message_passing", _reinforced)
     record(cluster_reach, "learned", lambda told: (_reinforced(told).weights, 1))
+    record(cluster_large, "learned", lambda told: (_reinforced(told).weights, 1))
     monkeypatch.setattr(cluster_scale, "PackedPatterns", _Packed)
     record(cluster_scale, "packed_reinforced", _reinforced_packed)
     record(cluster_scale, "clipped_replicas", _clipped)

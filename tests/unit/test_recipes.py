@@ -98,6 +98,9 @@ INSTANCES = {  # of a sample, where they are not five
     "reinforced AMP, rate 0.003, 10001": 3,
     "reinforced AMP, rate 0.05, 1001": 10,
     "reinforced AMP, rate 0.05, 100001": 1,
+    "focusing BP, 10001": 3,
+    "focusing BP, 30001": 1,
+    "clipped rule, 10001": 1,
 }
 WALK = {
     "device": Perceptron(),
@@ -147,6 +150,18 @@ def scale(algorithm, N, loads, changes):
     ]  # fmt: skip
 
 
+def larger(algorithm, N, loads):
+    """Return the rows of `cluster-large` for an algorithm and a size."""
+    told = {"epochs": 1000}
+    if algorithm == "focusing BP":
+        told = BINARY | FIRST | EXPANDED | {"protocol": "solve", "replicas": 10, "max_sweeps": 5}
+    return [
+        ("cluster-large", {"case": f"{algorithm}, {N} weights at load {load}"},
+         told | {"xi": (P, N)})
+        for load, P in loads.items()
+    ]  # fmt: skip
+
+
 def volume_and_minima(data, algorithm, changes):
     point = {"data": data, "algorithm": algorithm}
     return [(name, point, IMAGES | changes) for name in ("image-minima", "image-volume")]
@@ -183,6 +198,9 @@ ROWS = [
      {"xi": (741, 1001), "constraint": {"kappa": 0.0}} | REINFORCED),
     ("cluster-reach", {"N": 1001, "algorithm": "clipped rule", "alpha": 0.74},
      {"xi": (741, 1001), "epochs": 2000}),
+    *larger("focusing BP", 10001, {0.7: 7001, 0.72: 7201, 0.74: 7401, 0.76: 7601}),
+    *larger("focusing BP", 30001, {0.7: 21001, 0.72: 21601}),
+    *larger("clipped rule", 10001, {0.6: 6001, 0.65: 6501, 0.7: 7001}),
     *scale("least action", 1001, {0.3: 300, 0.4: 400, 0.45: 450, 0.5: 500},
            {"replicas": 1, "pull": 0.0, "growth": 0.0}),
     *scale("entropic least action", 1001, {0.4: 400, 0.5: 500, 0.55: 551},
@@ -332,7 +350,7 @@ def test_what_solvers_are_told(monkeypatch, name, point, expected):
         assert found == [expected] * 2  # runs on one training set
     elif name == "sampling":
         assert found == [expected] * 2  # draws for one set of patterns
-    elif name == "cluster-scale":
+    elif name in ("cluster-large", "cluster-scale"):
         count = INSTANCES.get(point["case"].partition(" weights")[0], 5)
         assert found == [expected] * count
     elif name == "fbp-sweeps":
