@@ -13,10 +13,11 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics.ranges import Range
-from wfmlib.numerics.solvers import NotConverged, Report, accepted
+from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import LOAD, Load, checked
 from wfmlib.theory.full_breaking import states
+from wfmlib.theory.full_breaking.lowest_point import lowest_point
 from wfmlib.theory.full_breaking.tabulated import quick
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
@@ -25,10 +26,6 @@ from wfmlib.theory.saddles.replica_symmetric import Stationary, lowest
 
 STEPS = Range(1, 8, whole=True)
 WIDEST = 5.0  # margin, in units of the scale: the grid of fields reaches from 0 to there
-PRECISION, TOLERANCE = 1e-14, 1e-11  # by how much phi could still fall
-NUDGE = 1e-4  # of an unknown, in differences of derivatives
-LEAST_BEND = 1e-10  # second derivatives below this are rounding
-LONGEST, ITERATIONS, HALVINGS = 1.0, 80, 20
 STABLE = 1e-6  # a replicon below 1 by less counts as 1: no level splits
 ROUNDING = 2e-11  # of phi: far steps gain less
 GROWTH = 0.2  # of m along one interval: where the two halves of it start
@@ -57,7 +54,7 @@ class LoadHierarchy(Shown):
         Stability of each level: shape ``(k + 1,)``. Where it exceeds 1 a further step that splits
         the level lowers the entropy  [eq-full-marginal].
     report : Report
-        Residual: largest derivative of the entropy by the unknowns of the search.
+        Residual: by how much a further step of the search would lower the entropy.
     """
 
     found = ("steps", "overlaps", "distribution", "entropy")
@@ -184,40 +181,6 @@ def minimum(activation, kappa, alpha, gaps, sizes):
     start = np.concatenate([_logits(gaps), _logits(sizes[::-1])])
     x, phi, report = lowest_point(objective, start, f"{len(sizes)} steps")
     return _products(x[:n])[0], _products(x[n:])[0][::-1], phi, report
-
-
-def lowest_point(objective, x, message):
-    """Return where a function is smallest near a start, its value there, and the report.
-
-    Newton's method, since successive levels differ little: along some directions the entropy
-    bends a million times less than along others. Directions that bend down are reversed.
-    """
-    value, slope = objective(x)
-    evaluations, gain = 1, math.inf
-    for _ in range(ITERATIONS):
-        shifts = NUDGE * np.eye(len(x))
-        bend = np.array([objective(x + one)[1] - objective(x - one)[1] for one in shifts])
-        evaluations += 2 * len(x)
-        curvatures, directions = np.linalg.eigh(bend + bend.T)
-        curvatures = np.maximum(np.abs(curvatures) / (4.0 * NUDGE), LEAST_BEND)
-        along = directions.T @ slope
-        gain = 0.5 * float(np.sum(along**2 / curvatures))
-        if gain <= PRECISION:
-            break
-        step = -directions @ np.clip(along / curvatures, -LONGEST, LONGEST)
-        for _ in range(HALVINGS):
-            evaluations += 1
-            try:
-                new, new_slope = objective(x + step)
-            except NotConverged:  # too far: overlaps that are not resolved
-                new = math.inf
-            if new < value:
-                break
-            step *= 0.5
-        else:
-            break
-        x, value, slope = x + step, new, new_slope
-    return x, float(value), accepted(gain, TOLERANCE, evaluations, message, x)
 
 
 def _finer(activation, kappa, alpha, gaps, sizes, phi, replicon):

@@ -18,6 +18,7 @@ import scipy
 
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory.full_breaking.free_entropy import bound
+from wfmlib.theory.full_breaking.lowest_point import lowest_point
 
 
 class Resolution(NamedTuple):
@@ -32,6 +33,7 @@ class Resolution(NamedTuple):
 COARSE, FINE = Resolution(18, 8.0, 3, 1e-6), Resolution(32, 12.0, 5, 1e-7)
 TOLERANCE = 1e-5  # of d ln alpha / dx; alpha errs by the square of that
 RESTARTS = 4
+ROUNDING = 1e-8  # of ln alpha, in a flat direction: where the hierarchy is nearly symmetric
 WIDER = 1.3  # the power of q0 of one step at which the search starts
 FLAT = 0.02  # of the largest growth of ln y: with less of it a gap is tried
 MOST_FLAT = 12  # intervals among which y may stay constant
@@ -58,11 +60,11 @@ def optimum(activation, kappa, q0):
     if growth[0] < FLAT * np.max(growth[:MOST_FLAT]):  # y stops growing above q0
         first = int(np.argmax(growth > 0.5 * np.max(growth[:MOST_FLAT])))
         starts = [_gapped(fine, one) for one in (first, first + 1)]
-        found = [_minimise(activation, kappa, FINE, True, x) for x in starts]
+        found = [_minimise(activation, kappa, FINE, True, x, last=True) for x in starts]
         gapped = min(found, key=lambda one: one.log_alpha)
         if gapped.log_alpha < fine.log_alpha:
             return gapped, coarse, True
-    return fine, coarse, False
+    return _minimise(activation, kappa, FINE, False, fine.x, last=True), coarse, False
 
 
 def _spacing(resolution):
@@ -118,7 +120,8 @@ def _basis(resolution):
     return basis
 
 
-def _minimise(activation, kappa, resolution, gap, start):
+def _minimise(activation, kappa, resolution, gap, start, last=False):
+    """Return the hierarchy of a kind with the smallest load; to all digits if it is the last."""
     basis = _basis(resolution)
     fall = np.exp(-_spacing(resolution) * np.arange(resolution.intervals))
     levels = 2 if gap else 1
@@ -154,5 +157,8 @@ def _minimise(activation, kappa, resolution, gap, start):
         if residual <= TOLERANCE:
             break
     report = accepted(residual, TOLERANCE, evaluations, "continuous hierarchy", found.x)
-    gaps, heights, _, _ = hierarchy(found.x)
-    return Continuous(float(found.fun), gaps, heights, found.x, report)
+    x, log_alpha = found.x, float(found.fun)
+    if last:
+        x, log_alpha, report = lowest_point(objective, x, "continuous hierarchy", ROUNDING)
+    gaps, heights, _, _ = hierarchy(x)
+    return Continuous(log_alpha, gaps, heights, x, report)

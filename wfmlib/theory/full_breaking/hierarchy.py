@@ -53,7 +53,8 @@ class Hierarchy(Shown):
     gap : tuple of float or None
         Two overlaps between which a continuous hierarchy has none.
     report : Report
-        Residual: largest derivative of the logarithm of the load.
+        Residual: of steps the largest derivative of the logarithm of the load, of a continuous
+        hierarchy by how much a further step of the search would lower that logarithm.
     """
 
     asked = ("device", "constraint", "steps")
