@@ -49,6 +49,7 @@ CASES = {
     "below capacity": lambda: full_breaking.at_load(SPHERE, 110.0, Margin(-2.0), steps=4),
     "three units": lambda: full_breaking.finite_capacity(TreeCommittee(3)),
     "seven units": lambda: full_breaking.finite_capacity(TreeCommittee(7)),
+    "nine units": lambda: full_breaking.finite_capacity(TreeCommittee(9)),
     "time": lambda: localization.curve(BINARY, 0.3, points=40, **STEEP),
     "way": lambda: connectivity.error(SPHERE, 1.0, np.linspace(0.0, 1.0, 21)),
     "walk": lambda: learning.stochastic_localization(BINARY, PACKED, rng=1, threads=1, **STEEP),
