@@ -12,6 +12,7 @@ from pathlib import Path
 
 import first_cell
 import nbformat
+from bibliography import cited
 from notebooks import chapters, executed, without_terms
 from numbering import captioned, numbers, plain
 
@@ -31,7 +32,7 @@ def publish(app, pagename, templatename, context, doctree):
         notebook.cells = list(captioned(notebook.cells, known))
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = plain(without_terms(cell.source), known)
+                cell.source = cited(plain(without_terms(cell.source), known))
         first_cell.put(notebook, Path(pagename).name)
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)

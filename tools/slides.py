@@ -23,9 +23,8 @@ from string import Template
 import nbformat
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from pybtex.database import parse_file
 
-from tools import exercises, numbering, policy
+from tools import bibliography, exercises, numbering, policy
 from tools.notebooks import BOOK, BUILD, chapters, executed, without_terms
 
 OUTPUT = BUILD / "slides"
@@ -243,7 +242,7 @@ def in_html(text: str, known: dict[str, str], below: bool = True) -> str:
         return numbers()[match[1]].spoken
 
     text = re.sub(r"\s*\{cite\}`[^`]*`", "", text)
-    text = re.sub(r"\{cite:t\}`([^`]*)`", lambda match: authors(match[1]), text)
+    text = re.sub(r"\{cite:t\}`([^`]*)`", lambda match: bibliography.said(match[1]), text)
     text = re.sub(r"\[\]\(([^)]*)\)", mark, text)
     text = numbering.referred(text, numbers())
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
@@ -257,24 +256,10 @@ def displayed(label: str, tex: str) -> str:
     return rf'<div class="formula">\[{escape(tex)}\]</div>'
 
 
-def authors(key: str) -> str:
-    """Return what a citation in the running text reads, such as "Krauth and Mézard (1989)"."""
-    entry = bibliography().entries[key]
-    names = [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
-    who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
-    return f"{who} ({entry.fields['year']})"
-
-
 @cache
 def numbers() -> dict[str, numbering.Number]:
     """Return the numbers of the book."""
     return numbering.numbers()
-
-
-@cache
-def bibliography():
-    """Return the book's references."""
-    return parse_file(BOOK / "references.bib")
 
 
 @cache

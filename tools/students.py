@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tools import exercises, first_cell, numbering
+from tools import bibliography, exercises, first_cell, numbering
 from tools.notebooks import BOOK, BUILD, chapters, read, without_terms
 
 OUTPUT = BUILD / "students"
@@ -53,7 +53,8 @@ def handout(chapter: Path):
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # not at random: equal chapters make equal notebooks
         if cell.cell_type == "markdown":
-            cell.source = numbering.plain(without_terms(FOLDED.sub("", cell.source)), numbers)
+            text = without_terms(FOLDED.sub("", cell.source))
+            cell.source = bibliography.cited(numbering.plain(text, numbers))
     notebook.cells = cells
     if any("{solution" in cell.source for cell in cells):
         raise ValueError(f"{chapter.name}: a solution is not written as the others are")

@@ -66,6 +66,7 @@ def test_marks_are_plain_text_elsewhere(html):
     for chapter in NUMBERED:
         published = (html / "_sources" / "book" / f"{chapter.stem}.ipynb").read_text()
         assert "{term}" not in published
+        assert "{cite" not in published
 
 
 def test_a_tip_for_every_entry(tips):

@@ -12,7 +12,7 @@ import jupytext
 import nbformat
 import pytest
 
-from tools import exercises, notebooks, numbering, students
+from tools import bibliography, exercises, notebooks, numbering, students
 
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 # Written apart from the tool: everything from one mark to the other.
@@ -107,7 +107,7 @@ def test_all_but_the_solutions_is_there_unchanged(chapter):
     found = SOLUTION.findall(text)
     assert len(found) == len(exercises.of_chapter(chapter))
     written = numbering.plain(TERM.sub(r"\1", SOLUTION.sub("", text)), numbering.numbers())
-    expected = jupytext.reads(written, "md:myst").cells
+    expected = jupytext.reads(bibliography.cited(written), "md:myst").cells
     kept = [cell for cell in handout(chapter).cells if not added(cell)]
     assert prose(kept) == prose(expected)
     code = [(cell.source, cell.metadata) for cell in kept if cell.cell_type == "code"]
@@ -157,6 +157,17 @@ def test_notebook_is_valid_and_complete(chapter, tmp_path):
     for cell in notebook.cells:
         assert cell.cell_type == "markdown" or (cell.outputs, cell.execution_count) == ([], None)
     assert not undefined(notebook, tmp_path)
+
+
+def test_citations_are_words_and_links():
+    said = bibliography.cited(
+        "{cite:t}`aubin2019storage`, {cite}`abbe2021proof,perkins2021frozen`."
+    )
+    assert re.sub(r"\]\(https://doi.org/[^)]+\)", "]", said) == (
+        "[Aubin et al. (2019)], ([Abbe et al. 2021]; [Perkins and Xu 2021])."
+    )
+    for chapter in notebooks.chapters():
+        assert "{cite" not in bibliography.cited(chapter.read_text())
 
 
 def test_name_of_a_solution_would_be_missed(toy, tmp_path):
