@@ -17,7 +17,7 @@ from wfmlib import Band, Margin, Perceptron, ReLU, Spherical, TreeCommittee, net
 from wfmlib.numerics import gaussian
 from wfmlib.theory import full_breaking, typical
 from wfmlib.theory.full_breaking import few_units, many_units, votes
-from wfmlib.theory.machines import three_units_capacity
+from wfmlib.theory.machines import finite_committee, three_units_capacity
 
 PLACE = 0.63, 0.37, 46.0  # q0, 1 - q0 and ratio, close to the saddle point of five units
 
@@ -156,7 +156,7 @@ def test_derivatives(units, needed):
 @pytest.mark.parametrize(("units", "needed"), [(3, 2), (5, 2), (5, 3), (5, 4), (7, 4)])
 def test_no_breaking_is_replica_symmetry(units, needed):
     """At r -> 0 the load is that of the nearest solution, by one integral: 1 / E <s^2>."""
-    symmetric = few_units.symmetric_capacity(units, needed)
+    symmetric = finite_committee.rs_capacity(units, needed)
     found = votes.averages(units, 0.5, 0.5, 1e-5, 0.8, needed=needed)
     assert -0.5 / found.by_ratio == pytest.approx(symmetric, rel=1e-5)
     log_alpha, slopes, _ = few_units.log_load((math.log(5e-4), 0.0), units, 0.8, needed=needed)
@@ -230,7 +230,7 @@ def test_symmetric_capacities_by_random_fields(needed):
     fields = -np.sort(-rng.standard_normal((300_000, 7)), axis=1)[:, :needed]
     squares = np.sum(np.minimum(fields, 0.0) ** 2, axis=1)
     error = squares.std() / math.sqrt(len(squares))
-    found = 1.0 / few_units.symmetric_capacity(7, needed)
+    found = 1.0 / finite_committee.rs_capacity(7, needed)
     assert error < 0.1 * found
     assert abs(squares.mean() - found) < 4.0 * error
 
@@ -238,7 +238,7 @@ def test_symmetric_capacities_by_random_fields(needed):
 @pytest.mark.parametrize("units", [1, 3, 5, 11])
 def test_symmetric_capacities_of_most_units(units):
     expected = typical.capacity(TreeCommittee(units))
-    assert few_units.symmetric_capacity(units, units // 2 + 1) == pytest.approx(expected, 1e-14)
+    assert finite_committee.rs_capacity(units, units // 2 + 1) == pytest.approx(expected, 1e-14)
 
 
 def test_a_margin_says_how_many_units_must_be_right():

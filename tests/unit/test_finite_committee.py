@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, special
 
 from wfmlib import Margin, Perceptron, Spherical, TreeCommittee
-from wfmlib.theory import typical
+from wfmlib.theory import full_breaking, typical
 from wfmlib.theory.machines import committee_of_three
 
 THREE = TreeCommittee(3)
@@ -218,8 +218,16 @@ def test_other_numbers_of_units_are_refused(units):
     for function in (lambda: typical.solve(device, 1.0), lambda: typical.instability(device)):
         with pytest.raises(ValueError, match="device must have three units"):
             function()
-    with pytest.raises(ValueError, match="ansatz must be 'RS' for finitely many units"):
-        typical.capacity(device, ansatz="1RSB")
+    with pytest.raises(ValueError, match="ansatz must be 'RS' or '1RSB' for finitely many units"):
+        typical.capacity(device, ansatz="2RSB")
+
+
+def test_one_step_of_up_to_eleven_units():
+    assert typical.capacity(TreeCommittee(1), ansatz="1RSB") == pytest.approx(2.0, rel=1e-11)
+    five = typical.capacity(TreeCommittee(5), ansatz="1RSB")
+    assert five == full_breaking.finite_capacity(TreeCommittee(5)).alpha < 3.62
+    with pytest.raises(ValueError, match="device must be a TreeCommittee of 1 to 11 sign units"):
+        typical.capacity(TreeCommittee(13), ansatz="1RSB")
 
 
 def test_other_margins_are_refused():

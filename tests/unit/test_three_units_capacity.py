@@ -121,7 +121,9 @@ def test_the_load_is_the_smallest():
     assert found.fun == pytest.approx(at.alpha, abs=1e-8)
     assert special.expit(found.x[0]) == pytest.approx(at.q0, abs=1e-3)
     assert math.exp(found.x[1]) == pytest.approx(at.ratio, rel=1e-2)
-    assert typical.capacity(TreeCommittee(3), ansatz="1RSB") == at.alpha < SYMMETRIC
+    other = typical.capacity(TreeCommittee(3), ansatz="1RSB")  # by the integrals of any number
+    assert other == pytest.approx(at.alpha, rel=3e-7)
+    assert other < SYMMETRIC
 
 
 def test_no_breaking_is_replica_symmetry():

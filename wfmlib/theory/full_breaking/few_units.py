@@ -2,7 +2,7 @@
 
 As in `one_step_capacity`: the load at which the free entropy vanishes is smallest at the saddle
 point  [eq-1rsb-capacity]. What a pattern contributes is the vote of a group  [eq-few-votes], from
-`votes`. Three units were solved before, by other integrals (`three_units_capacity`).
+`votes`. For three units other integrals (`three_units_capacity`) give the same.
 
 The stability of a pattern counts votes: with n units right it is ``(2 n - K) / sqrt(K)``. So a
 margin says how many units must be right, and not how far a field is from its threshold. If all
@@ -20,10 +20,11 @@ import scipy
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate, gaussian
+from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory.axes import checked
 from wfmlib.theory.full_breaking import votes
+from wfmlib.theory.machines.finite_committee import rs_capacity
 from wfmlib.theory.points import Shown
 
 MOST_UNITS = 11
@@ -123,7 +124,7 @@ def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> Fin
     constraint = _validate.member("constraint", constraint, (Margin,))
     units = device.units
     needed = votes_needed(units, constraint)
-    symmetric = symmetric_capacity(units, needed)
+    symmetric = rs_capacity(units, needed)
     if needed == units:
         report = accepted(0.0, 0.0, 1, "replica symmetric")
         return FiniteCapacity(
@@ -153,19 +154,6 @@ def votes_needed(units, margin):
             f"got {margin!r}"
         )
     return needed
-
-
-def symmetric_capacity(units, needed):
-    """Return the replica-symmetric capacity  [eq-nearest-solution]; relative error below 1e-11.
-
-    As `finite_committee.rs_capacity`, but that a unit crosses over if at least ``units - needed``
-    of the others lie below it.
-    """
-    features = np.array([[0.0, 1.0 / math.sqrt(units)]])
-    x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, gaussian.legendre_rule())
-    spare = units - needed
-    crossing = scipy.special.betainc(spare, needed, gaussian.H(x)) if spare else 1.0
-    return float(1.0 / (units * (weight @ (x**2 * crossing))))
 
 
 def minimum(units, kappa=0.0, needed=None):

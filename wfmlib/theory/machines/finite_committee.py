@@ -11,7 +11,8 @@ their threshold. So a unit with preactivation ``-x`` crosses over, at the cost x
 
     E D^2 = K int_0^inf dx G(x) x^2 Prob(B >= (K - 1) / 2),   B binomial(K - 1, H(x)).
 
-Every step of symmetry breaking lowers it (`three_units_capacity`). P1 quotes 3.02 for three units
+Every step of symmetry breaking lowers it: one, of up to 11 units (`full_breaking.few_units`), and
+two, of three (`three_units_capacity`). P1 quotes 3.02 for three units
 from the literature of the 1990s: E. Barkai, D. Hansel, H. Sompolinsky, Phys. Rev. A 45, 4146
 (1992), and A. Engel et al., Phys. Rev. A 45, 7590 (1992).
 
@@ -85,20 +86,18 @@ class Typical:
     units: int
 
     def capacity(self, ansatz):
-        """Return the capacity: of any odd number of units ("RS"), or of three.
+        """Return the capacity: of any odd number of units ("RS"), or of three ("2RSB").
 
-        Relative errors: below 1e-11 ("RS"), 1e-6 ("1RSB"), 2e-4 ("2RSB", half a minute).
+        Relative errors: below 1e-11 ("RS"), 2e-4 ("2RSB", half a minute).
         """
         symmetric = rs_capacity(self.units)
         if ansatz == "RS":
             return symmetric
         if self.units != 3:
             raise ValueError(
-                "ansatz must be 'RS' for finitely many units other than three (one step: "
-                f"full_breaking.finite_capacity), got {ansatz!r} with {self.units}"
+                "ansatz must be 'RS' or '1RSB' for finitely many units other than three, "
+                f"got {ansatz!r} with {self.units}"
             )
-        if ansatz == "1RSB":
-            return three_units_capacity.one_step(symmetric).alpha
         return three_units_capacity.two_steps(symmetric)
 
     def saddle_point(self, alpha):
@@ -130,20 +129,32 @@ class Typical:
         return _symmetric(root).alpha
 
 
-def rs_capacity(units):
+def rs_capacity(units, needed=None):
     """Return the replica-symmetric capacity of an odd number of units  [eq-nearest-solution].
 
     Exact at this level but for the quadrature: relative error below 1e-11. For one unit it is the
     capacity of the perceptron; for more replica symmetry breaks at a smaller load, and the value
     is an upper bound. It grows like ``sqrt(72 K / pi) - 9``, up to terms of order ``1 / sqrt(K)``
     [eq-sign-rs-scaling].
+
+    Parameters
+    ----------
+    units : int
+    needed : int, optional
+        How many units must be right; by default most of them. A unit crosses over if at least
+        ``units - needed`` of the others lie below it.
+
+    Returns
+    -------
+    float
     """
-    half = units // 2  # odd
+    needed = units // 2 + 1 if needed is None else needed
     # the chance to cross over falls from one half to zero within about 1 / sqrt(units)
     features = np.array([[0.0, 1.0 / math.sqrt(units)]])
     x, weight = gaussian.fill_grid(features, 0.0, gaussian.LIMIT, gaussian.legendre_rule())
-    # at least half of twice half others: an incomplete beta function, 1 without others
-    crossing = scipy.special.betainc(half, half + 1, gaussian.H(x)) if half else 1.0
+    # the chance that so many of the others do: an incomplete beta function, 1 without others
+    spare = units - needed
+    crossing = scipy.special.betainc(spare, needed, gaussian.H(x)) if spare else 1.0
     return float(1.0 / (units * (weight @ (x**2 * crossing))))
 
 

@@ -44,10 +44,9 @@ def capacity(
     ansatz : {"RS", "1RSB", "2RSB", "full"} or int
         How replicas are assumed to be organised: replica symmetry, or one step of its breaking
         (see `solve_1rsb`), or as many as an integer from 1 to 6 says, or "full", a continuous
-        hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many
-        units only three are solved beyond "RS" here, with "2RSB" in half a minute (one step of up
-        to 11, at other margins too: `full_breaking.finite_capacity`); more than one step only
-        with spherical weights.
+        hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many units up
+        to 11 are solved with "1RSB" (`full_breaking.finite_capacity`, which takes other margins),
+        and three with "2RSB", in half a minute; more than one step only with spherical weights.
 
     Returns
     -------
@@ -79,7 +78,8 @@ def capacity(
     ln[1 - 2 H(kappa)]`` with a perceptron, below the loss of stability for any kappa, so that 1RSB
     is the same.
 
-    Relative errors for finitely many units: below 1e-11, 1e-6 with one step, 2e-4 with two.
+    Relative errors for finitely many units: below 1e-11; with one step 1e-6 up to 7 units and 1e-5
+    beyond; with two 2e-4.
 
     Source: P2, main text and appendix B; P3, appendix A; for three units E. Barkai, D. Hansel, H.
     Sompolinsky, Phys. Rev. A 45, 4146 (1992), and A. Engel et al., Phys. Rev. A 45, 7590 (1992).
@@ -100,9 +100,9 @@ def capacity(
     def one(constraint):
         axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True, flat=True)
         if not term.one_field:
-            return term.typical(device).capacity(
-                _validate.choice("ansatz", ansatz, SYMMETRIES[:3])
-            )
+            if _validate.choice("ansatz", ansatz, SYMMETRIES[:3]) == "1RSB":
+                return full_breaking.finite_capacity(device).alpha
+            return term.typical(device).capacity(ansatz)
         if ansatz in SYMMETRIES[:2]:
             unbroken = _capacity(axes)
             return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
