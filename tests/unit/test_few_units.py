@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
+from tests.naive_groups import over_groups
 from wfmlib import Band, Margin, Perceptron, ReLU, Spherical, TreeCommittee, networks
 from wfmlib.numerics import gaussian
 from wfmlib.theory import full_breaking, typical
@@ -20,20 +21,6 @@ from wfmlib.theory.full_breaking import few_units, many_units, votes
 from wfmlib.theory.machines import finite_committee, three_units_capacity
 
 PLACE = 0.63, 0.37, 46.0  # q0, 1 - q0 and ratio, close to the saddle point of five units
-
-
-def over_groups(weight, q0, own, step):
-    """Average of ln E weight(w_1, w_2, w_3), three fields on a grid, groups of variance `own`."""
-    field = step * np.arange(-round(6.5 / step), round(6.5 / step) + 1)
-    weights = weight(np.stack(np.meshgrid(field, field, field, indexing="ij")))
-    spread = np.exp(-0.5 * (field[:, None] - field) ** 2 / own)
-    spread *= step / math.sqrt(2.0 * math.pi * own)
-    share = np.exp(-0.5 * field**2 / q0) * step / math.sqrt(2.0 * math.pi * q0)
-    for _ in range(3):
-        weights = np.tensordot(spread, weights, axes=(1, 2))
-    inside = np.abs(field) < 5.5  # the rest, at the edges of the grid, weighs 1e-9
-    weights, share = weights[np.ix_(inside, inside, inside)], share[inside]
-    return np.einsum("ijk,i,j,k", np.log(weights), share, share, share, optimize=True)
 
 
 def group(fields, q0, complement, ratio, kappa=0.0, needed=None):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+from tests.naive_groups import over_groups
 from wfmlib import TreeCommittee
 from wfmlib.theory import typical
 from wfmlib.theory.machines import committee_of_three, three_units_capacity
@@ -15,20 +16,6 @@ from wfmlib.theory.machines.three_units_capacity import averages, nested_load, o
 
 PLACE = 0.64, 21.2  # q0 and ratio, close to the saddle point
 SYMMETRIC = typical.capacity(TreeCommittee(3))
-
-
-def over_groups(weight, q0, own, step):
-    """Average of ln E weight(w_1, w_2, w_3), three fields on a grid, groups of variance `own`."""
-    field = step * np.arange(-round(6.5 / step), round(6.5 / step) + 1)
-    weights = weight(np.stack(np.meshgrid(field, field, field, indexing="ij")))
-    spread = np.exp(-0.5 * (field[:, None] - field) ** 2 / own)
-    spread *= step / math.sqrt(2.0 * math.pi * own)
-    share = np.exp(-0.5 * field**2 / q0) * step / math.sqrt(2.0 * math.pi * q0)
-    for _ in range(3):
-        weights = np.tensordot(spread, weights, axes=(1, 2))
-    inside = np.abs(field) < 5.5  # the rest, at the edges of the grid, weighs 1e-9
-    weights, share = weights[np.ix_(inside, inside, inside)], share[inside]
-    return np.einsum("ijk,i,j,k", np.log(weights), share, share, share, optimize=True)
 
 
 def literal(q0, ratio, step):

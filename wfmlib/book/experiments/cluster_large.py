@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
+from wfmlib.book.experiments.cluster_scale import AT, AXES, VARIABLES, scale
 from wfmlib.learning.pages.clipped import learned
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
+from wfmlib.runs.experiment import Agreement, Experiment
 
-AT = " at load "
 FOCUSING = {
     "replicas": 10,
     "protocol": "solve",
@@ -32,17 +32,6 @@ QUICK = {
     "clipped rule, 101 weights": (101, 3, (0.4,), CLIPPED),
 }
 MOST = 3  # instances of a sample
-
-
-def told(runs):
-    """Return the settings of a scale."""
-    names = "N", "instances", "loads", "options"
-    return {"runs": {name: dict(zip(names, one, strict=True)) for name, one in runs.items()}}
-
-
-def cases(runs):
-    """Return the name of each run at each of its loads."""
-    return tuple(f"{name}{AT}{load:g}" for name, one in runs.items() for load in one[2])
 
 
 def sample(settings, point, seed):
@@ -74,28 +63,9 @@ EXPERIMENT = Experiment(
     title="Focusing BP and the clipped rule at 10^4 weights and more: success against load",
     source="Baldassi et al., PNAS 113, E7655 (2016); Baldassi, J. Stat. Phys. 136, 902 (2009)",
     chapter=10,
-    scales={
-        "quick": Scale(
-            grid={"case": cases(QUICK)},
-            samples=2,
-            settings=told(QUICK),
-            coordinates={"instance": range(MOST)},
-        ),
-        "paper": Scale(
-            grid={"case": cases(RUNS)},
-            samples=3,
-            settings=told(RUNS),
-            coordinates={"instance": range(MOST)},
-        ),
-    },
-    variables={
-        "errors": Variable("1", "wrong answers at the end; -1: not run", ("instance",), "int32"),
-        "sweeps": Variable("1", "sweeps or epochs; -1: not run", ("instance",), "int32"),
-    },
-    axes={
-        "case": Axis("1", "algorithm, number of weights and load P / N"),
-        "instance": Axis("1", "instance of a sample"),
-    },
+    scales={"quick": scale(QUICK, 2, MOST), "paper": scale(RUNS, 3, MOST)},
+    variables=VARIABLES,
+    axes=AXES,
     sample=sample,
     paired=True,
     agreement=Agreement(

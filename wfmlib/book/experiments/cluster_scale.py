@@ -48,6 +48,16 @@ def cases(runs):
     return tuple(f"{name}{AT}{load:g}" for name, one in runs.items() for load in one[2])
 
 
+def scale(runs, samples, most):
+    """Return a scale of runs; `most` is the largest number of instances in a sample."""
+    return Scale(
+        grid={"case": cases(runs)},
+        samples=samples,
+        settings=told(runs),
+        coordinates={"instance": range(most)},
+    )
+
+
 def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
     name, _, load = point["case"].rpartition(AT)
@@ -70,33 +80,22 @@ def _ended(run, alpha, seed):
     return learned.errors, learned.epochs
 
 
+VARIABLES = {
+    "errors": Variable("1", "wrong answers at the end; -1: not run", ("instance",), "int32"),
+    "sweeps": Variable("1", "sweeps or epochs; -1: not run", ("instance",), "int32"),
+}
+AXES = {
+    "case": Axis("1", "algorithm, number of weights and load P / N"),
+    "instance": Axis("1", "instance of a sample"),
+}
 EXPERIMENT = Experiment(
     name="cluster-scale",
     title="Reinforced messages up to 10^5 weights, and binary least action: success against load",
     source="Braunstein, Zecchina, Phys. Rev. Lett. 96, 030201 (2006); P1, Sec. IV",
     chapter=10,
-    scales={
-        "quick": Scale(
-            grid={"case": cases(QUICK)},
-            samples=2,
-            settings=told(QUICK),
-            coordinates={"instance": range(MOST)},
-        ),
-        "paper": Scale(
-            grid={"case": cases(RUNS)},
-            samples=4,
-            settings=told(RUNS),
-            coordinates={"instance": range(MOST)},
-        ),
-    },
-    variables={
-        "errors": Variable("1", "wrong answers at the end; -1: not run", ("instance",), "int32"),
-        "sweeps": Variable("1", "sweeps or epochs; -1: not run", ("instance",), "int32"),
-    },
-    axes={
-        "case": Axis("1", "algorithm, number of weights and load P / N"),
-        "instance": Axis("1", "instance of a sample"),
-    },
+    scales={"quick": scale(QUICK, 2, MOST), "paper": scale(RUNS, 4, MOST)},
+    variables=VARIABLES,
+    axes=AXES,
     sample=sample,
     paired=True,
     agreement=Agreement(
