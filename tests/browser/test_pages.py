@@ -102,6 +102,11 @@ SCROLLING = """() => [...document.querySelectorAll('article *')]
     .filter(one => one.scrollWidth > one.clientWidth + 3)
     .map(one => [one.outerHTML.slice(0, 120), getComputedStyle(one).maskImage])"""
 
+# What scrolls has a place in the order of tabs, and nothing else; the theme sees to it a third of a
+# second after the width or the content has changed.
+REACHED = """[...document.querySelectorAll('article pre')]
+    .every(one => (one.tabIndex === 0) === (one.scrollWidth > one.clientWidth))"""
+
 # What axe-core finds in the theme's own frame: (rule, part of the selector, reason).
 THEME_AXE_FINDINGS = (
     ("region", ".sidebar-primary-items__start", "the theme's logo stands outside a landmark"),
@@ -172,6 +177,7 @@ def narrow(visit):
     """The page at the width of a phone, with every solution and every folded cell open."""
     unfold(visit)
     visit.set_viewport_size(PHONE)
+    until(visit, f"innerWidth === {PHONE['width']}")
     visit.wait_for_timeout(200)
     return visit
 
@@ -181,6 +187,8 @@ def unfolded(narrow):
     """The same at a desktop's width, thinned: from here on formulas are no more."""
     thin(narrow)
     narrow.set_viewport_size(DESKTOP)
+    until(narrow, f"innerWidth === {DESKTOP['width']}")
+    until(narrow, REACHED)
     return narrow
 
 
