@@ -47,6 +47,7 @@ CASES = {
     "full": lambda: full_breaking.solve(RELU),
     "negative margin": lambda: full_breaking.solve(SPHERE, Margin(-1.0)),
     "below capacity": lambda: full_breaking.at_load(SPHERE, 110.0, Margin(-2.0), steps=4),
+    "gap opens": lambda: full_breaking.gap_onset(SPHERE, Margin(-1.4)),
     "three units": lambda: full_breaking.finite_capacity(TreeCommittee(3)),
     "seven units": lambda: full_breaking.finite_capacity(TreeCommittee(7)),
     "nine units": lambda: full_breaking.finite_capacity(TreeCommittee(9)),

@@ -136,6 +136,8 @@ CALLS = [
     (full_breaking.solve, {"device": RELU, "steps": 1}),
     (full_breaking.fields, {"hierarchy": full_breaking.solve(RELU, steps=1), "nodes": 300}),
     (full_breaking.at_load, {"device": RELU, "alpha": 2.0, "steps": 1}),
+    (full_breaking.slope, {"hierarchy": full_breaking.at_load(Perceptron(Spherical()), 1.0)}),
+    (full_breaking.gap_onset, {"device": Perceptron(Spherical()), "steps": 1}),
     (full_breaking.finite_capacity, {"device": TreeCommittee(3)}),
     (full_breaking.wide_capacity, {"log_units": 8.0}),
     (localization.curve, {**THEORY, "points": 20}),

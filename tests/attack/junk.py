@@ -112,6 +112,8 @@ VALID = [
     (full_breaking.solve, {"device": Perceptron(Spherical()), **MARGIN, "steps": 1}),
     (full_breaking.fields, {"hierarchy": SYMMETRIC, "nodes": 400}),
     (full_breaking.at_load, {**THEORY, "device": Perceptron(Spherical()), **MARGIN, "steps": 1}),
+    (full_breaking.slope, {"hierarchy": SYMMETRIC}),
+    (full_breaking.gap_onset, {"device": Perceptron(Spherical()), **MARGIN, "steps": 1}),
     (full_breaking.finite_capacity, {"device": TreeCommittee(3), **MARGIN}),
     (full_breaking.wide_capacity, {"log_units": 8.0}),
     (localization.curve, {**THEORY, **MARGIN, "points": 20}),

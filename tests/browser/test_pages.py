@@ -102,8 +102,8 @@ SCROLLING = """() => [...document.querySelectorAll('article *')]
     .filter(one => one.scrollWidth > one.clientWidth + 3)
     .map(one => [one.outerHTML.slice(0, 120), getComputedStyle(one).maskImage])"""
 
-# What scrolls has a place in the order of tabs, and nothing else; the theme sees to it a third of a
-# second after the width or the content has changed.
+# What scrolls has a place in the order of tabs, and nothing else has one; the theme sees to it a
+# third of a second after the width or the content has changed.
 REACHED = """[...document.querySelectorAll('article pre')]
     .every(one => (one.tabIndex === 0) === (one.scrollWidth > one.clientWidth))"""
 

@@ -183,6 +183,7 @@ DEFAULTS = [
     (full_breaking.at_load, COUNTED | {"steps": 2}),
     (full_breaking.fields, {"nodes": 1200}),
     (full_breaking.finite_capacity, COUNTED),
+    (full_breaking.gap_onset, COUNTED | {"steps": 3}),
     (full_breaking.solve, COUNTED | {"steps": None}),
     (large_deviation.curve, DENSE | {"progress": False}),
     (large_deviation.dense_threshold, DENSE),

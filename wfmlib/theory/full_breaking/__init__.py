@@ -4,9 +4,9 @@ To read in this order: `ladder`, Parisi's equation as a chain of Gaussian averag
 the load that a hierarchy bounds; `steps` and `continuous`, the smallest one; `hierarchy`, the
 public door; `fields`, the distribution of local fields and marginal stability; `jamming`, the
 exponents where the hierarchy ends. Below capacity: `states`, the free entropy; `below`, its
-minimum, and with it the distribution of overlaps. One step for finitely many sign units: `votes`,
-what a pattern contributes; `few_units`, their capacity; `many_units`, how it grows with their
-number.
+minimum, and with it the distribution of overlaps; `slopes`, where a gap opens in them. One step
+for finitely many sign units: `votes`, what a pattern contributes; `few_units`, their capacity;
+`many_units`, how it grows with their number.
 """
 
 from wfmlib.theory.full_breaking.below import LoadHierarchy, at_load
@@ -15,6 +15,7 @@ from wfmlib.theory.full_breaking.fields import Fields, fields
 from wfmlib.theory.full_breaking.hierarchy import Hierarchy, solve
 from wfmlib.theory.full_breaking.jamming import Exponents, exponents
 from wfmlib.theory.full_breaking.many_units import WideCapacity, wide_capacity
+from wfmlib.theory.full_breaking.slopes import gap_onset, slope
 from wfmlib.theory.full_breaking.steps import MOST as MOST_STEPS
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "exponents",
     "fields",
     "finite_capacity",
+    "gap_onset",
+    "slope",
     "solve",
     "wide_capacity",
 ]

@@ -73,31 +73,87 @@ def replicons(activation, kappa, alpha, gaps, sizes):
     Averages are over the field that a group shares. Above 1 its level splits  [eq-full-marginal].
     """
     widths, _ = intervals(activation, gaps, np.zeros((len(gaps), 0)))
-    h = _fields(kappa, widths, len(sizes))
-    u = (kappa - h) / math.sqrt(widths[-1])
-    value, force = gaussian.log_H(u), gaussian.hazard(u) / math.sqrt(widths[-1])
-    bend = -gaussian.hazard_derivative(u) / widths[-1]
-    passed = []
-    for i in range(len(sizes), -1, -1):
-        below, size = _fields(kappa, widths, i - 1), sizes[i - 1] if i else 0.0
-        weight, _, total = tilted(below, h, value, widths[i], size)
-        passed.append((weight, force**2, bend**2))
-        bend, force = weight @ bend + size * (weight @ force**2), weight @ force
-        bend -= size * force**2
-        if i:
-            total += math.log((h[1] - h[0]) / math.sqrt(2.0 * math.pi * widths[i]))
-            value = total / size
-        h = below
+    passed = descent(kappa, widths, sizes, 2)
     density, square, stiffness = np.ones(1), [], []
-    for weight, squared, bent in passed[::-1]:
+    for weight, (force, bend) in passed[::-1]:
         density = density @ weight
-        square.append(density @ squared)
-        stiffness.append(density @ bent)
+        square.append(density @ force**2)
+        stiffness.append(density @ bend**2)
     at = [activation.effective(1.0 - float(gap), float(gap)) for gap in gaps]
     slope, curvature = np.array([(one.slope, one.curvature) for one in at]).T
     steps = np.append((gaps[:-1] - gaps[1:]) * sizes, gaps[-1])
     response = np.cumsum(steps[::-1])[::-1]
     return alpha * response**2 * (slope**2 * np.array(stiffness) + curvature * np.array(square))
+
+
+def descent(kappa, widths, sizes, order):
+    """Return the averages from states to all solutions, and derivatives of f above each.
+
+    Parameters
+    ----------
+    kappa : float
+    widths : ndarray
+        Of the averages, from 0 to the first overlap, between overlaps and from the last one to 1:
+        shape ``(k + 2,)``.
+    sizes : ndarray
+        As in `free_entropy`.
+    order : int
+        Of the highest derivative, at most 4.
+
+    Returns
+    -------
+    list of tuple
+        For the overlaps from q_k down to q_0 the shares of their fields, one row for each field at
+        the overlap below, and f', f'' and so on there.
+    """
+    h, passed = _fields(kappa, widths, len(sizes)), []
+    u = (kappa - h) / math.sqrt(widths[-1])
+    value = gaussian.log_H(u)
+    change = [
+        one * (-1.0 / math.sqrt(widths[-1])) ** (n + 1)
+        for n, one in enumerate(_of_log_H(u)[:order])
+    ]
+    for i in range(len(sizes), -1, -1):
+        below, size = _fields(kappa, widths, i - 1), sizes[i - 1] if i else 0.0
+        weight, _, total = tilted(below, h, value, widths[i], size)
+        passed.append((weight, change))
+        if i:
+            total += math.log((h[1] - h[0]) / math.sqrt(2.0 * math.pi * widths[i]))
+            value = total / size
+            moments = [weight @ one for one in _moments([size * one for one in change])]
+            change = [one / size for one in _cumulants(moments)]
+        h = below
+    return passed
+
+
+def _of_log_H(u):
+    """Return the first four derivatives of ln H."""
+    hazard, first = gaussian.hazard(u), gaussian.hazard_derivative(u)
+    second = first * (hazard - u) + hazard * (first - 1.0)
+    third = second * (hazard - u) + 2.0 * first * (first - 1.0) + hazard * second
+    return -hazard, -first, -second, -third
+
+
+def _moments(change):
+    """Return ``g'/g``, ``g''/g`` and so on from the derivatives of ln g, as many as there are."""
+    one, two, three, four = [*change, 0.0, 0.0, 0.0][:4]
+    return (
+        one,
+        two + one**2,
+        three + 3.0 * two * one + one**3,
+        four + 4.0 * three * one + 3.0 * two**2 + 6.0 * two * one**2 + one**4,
+    )[: len(change)]
+
+
+def _cumulants(moments):
+    """Return derivatives of ln g from ``g'/g``, ``g''/g`` and so on."""
+    one, two, three, four = [*moments, 0.0, 0.0, 0.0][:4]
+    return (
+        one,
+        two - one**2,
+        three - 3.0 * two * one + 2.0 * one**3,
+        four - 4.0 * three * one - 3.0 * two**2 + 12.0 * two * one**2 - 6.0 * one**4,
+    )[: len(moments)]
 
 
 def _climb(kappa, widths, sizes, by_width, by_size):

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib.numerics import gaussian
-from wfmlib.numerics.solvers import accepted, first_root
+from wfmlib.numerics.solvers import NoZero, accepted, first_root
 
 LOG_Q_HAT = (-700.0, 70.0)  # where saddle points are looked for: 1 - q from 1 down to 1e-15
 
@@ -149,6 +149,26 @@ def lowest(alpha, axes):
     start = min(math.log(below) - 1e-3, LOG_Q_HAT[1] - 1.0)
     root, report = first_root(excess, start, LOG_Q_HAT[1], step=0.5)
     return math.exp(root), report
+
+
+def first(quantity, axes):
+    """Return the saddle point at which a quantity, positive at load 0, first vanishes."""
+
+    def at(log_q_hat):
+        return quantity(Stationary(math.exp(log_q_hat), *axes))
+
+    middle = 0.0  # where the thresholds at zero margin lie, within one or two
+    below, above = LOG_Q_HAT
+    root, _ = first_root(at, middle, above if at(middle) > 0.0 else below)
+    return Stationary(math.exp(root), *axes)
+
+
+def last_stable(axes):
+    """Return the load at which the replicon reaches 1; infinite where it does not before q = 1."""
+    try:
+        return float(first(lambda point: 1.0 - point.replicon, axes).alpha)
+    except NoZero:
+        return math.inf
 
 
 def last_load(weights, activation, constraint):

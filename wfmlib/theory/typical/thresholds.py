@@ -19,7 +19,7 @@ from wfmlib.numerics import _validate
 from wfmlib.numerics.solvers import NoZero, first_root
 from wfmlib.theory import full_breaking
 from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoads, checked, each, each_constraint
-from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT, Stationary, last_load
+from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
 from wfmlib.theory.typical import one_step
 
 SYMMETRIES = ("RS", "1RSB", "2RSB", "full")  # by name; or by the number of steps
@@ -146,10 +146,7 @@ def instability(
             return term.typical(device).instability()
         if axes[2].even:  # the replicon is proportional to the load
             return float(1.0 / Stationary(0.0, *axes, alpha=1.0).replicon)
-        try:
-            return float(_first(lambda point: 1.0 - point.replicon, axes).alpha)
-        except NoZero:
-            return math.inf
+        return last_stable(axes)
 
     return each_constraint(one, constraint)
 
@@ -246,7 +243,7 @@ def _capacity(axes):
         return _orthogonal_capacity(axes)
     if not axes[0].discrete:
         return last_load(*axes)
-    return float(_first(lambda point: point.entropy, axes).alpha)
+    return float(first(lambda point: point.entropy, axes).alpha)
 
 
 def _orthogonal_capacity(axes):
@@ -285,15 +282,3 @@ def _margin_root(excess, start, limit, step, alpha):
         raise ValueError(
             f"alpha must be so large that the margin is below {highest:g} {beyond}"
         ) from None
-
-
-def _first(quantity, axes):
-    """Return the saddle point at which a quantity, positive at load 0, first vanishes."""
-
-    def at(log_q_hat):
-        return quantity(Stationary(math.exp(log_q_hat), *axes))
-
-    middle = 0.0  # where the thresholds at zero margin lie, within one or two
-    below, above = LOG_Q_HAT
-    root, _ = first_root(at, middle, above if at(middle) > 0.0 else below)
-    return Stationary(math.exp(root), *axes)
