@@ -36,6 +36,8 @@ FINE = 1e-13  # to which logarithms of load and overlap are met, or else of thei
 # are found to about as much.
 ROUGH = 1e-8
 COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
+# Places where minima are looked for. Beyond 4 the load is nearly linear in exp(-place).
+SCANNED = (12.0, 10.0, 8.0, 6.0, *range(4, -13, -1))
 CLOSEST = 10.0  # place up to which coarse panels tell groups apart
 ACCURACY = 1e-8  # of the logarithm of the load: slopes err by as much, entropies by its square
 DISSOLVED = 1e-6  # relative error of the load at which groups dissolve, at overlaps near 1e-9
@@ -290,22 +292,21 @@ def _dissolved(overlap, alpha, residual):
 
 def _lowest(excess, seen, alpha):
     """Return the place of the lowest of several minima, q0 = 0 among them."""
-    places = np.arange(12.0, -13.0, -1.0).tolist()
-    values = [excess(place) for place in places]
+    values = [excess(place) for place in SCANNED]
     minima = []
-    for i in range(len(places) - 1):
+    for i in range(len(SCANNED) - 1):
         if values[i] > 0.0 >= values[i + 1]:
-            minima.append(scipy.optimize.brentq(excess, places[i + 1], places[i], xtol=FINE))
+            minima.append(scipy.optimize.brentq(excess, SCANNED[i + 1], SCANNED[i], xtol=FINE))
             excess(minima[-1])
     if values[-1] > 0.0:
         minima.append(-math.inf)
 
     def height(place):
-        return seen[max(place, places[-1])].entropy(alpha)
+        return seen[max(place, SCANNED[-1])].entropy(alpha)
 
     if not minima:  # it falls all the way to q0 = q1
         message = "no saddle point: overlap must be above the replica-symmetric overlap"
-        raise NotConverged(Report(False, abs(values[0]), len(seen), message), places[0])
+        raise NotConverged(Report(False, abs(values[0]), len(seen), message), SCANNED[0])
     return min(minima, key=height)
 
 
