@@ -57,7 +57,7 @@ def slope(hierarchy: LoadHierarchy | Hierarchy) -> Array:
     Notes
     -----
     With k steps the fields at an overlap are nearly those of the continuous hierarchy: below
-    capacity three steps give the slope at the smallest overlap within 1e-3 of that of eight.
+    capacity three steps give the slope at the smallest overlap within 2e-3 of that of eight.
 
     Source: the second derivative of the condition of marginal stability, as in S. Franz,
     G. Parisi, M. Sevelev, P. Urbani, F. Zamponi, SciPost Phys. 2, 019 (2017).
@@ -123,7 +123,7 @@ def gap_onset(
     --------
     >>> from wfmlib import Spherical
     >>> round(gap_onset(Perceptron(Spherical()), Margin(-1.4)), 2)
-    19.09
+    19.07
     """
     _validate.member("device", device, (Perceptron,))
     axes = checked(device, constraint, weights=(Spherical,))
