@@ -102,6 +102,9 @@ SCROLLING = """() => [...document.querySelectorAll('article *')]
     .filter(one => one.scrollWidth > one.clientWidth + 3)
     .map(one => [one.outerHTML.slice(0, 120), getComputedStyle(one).maskImage])"""
 
+# A promise that the page has been drawn twice: what watches sizes has acted by then.
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 # What scrolls has a place in the order of tabs, and nothing else has one; the theme sees to it a
 # third of a second after the width or the content has changed.
 REACHED = """[...document.querySelectorAll('article pre')]
@@ -179,6 +182,7 @@ def narrow(visit):
     visit.set_viewport_size(PHONE)
     until(visit, f"innerWidth === {PHONE['width']}")
     visit.wait_for_timeout(200)
+    visit.evaluate(DRAWN)
     return visit
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.waiting import until
+
 CHAPTER = "book/01_binary_perceptron.html"
 LISTEN = """
     window.refused = [];
@@ -69,6 +71,7 @@ def test_the_buttons_work(tab, site):
 def test_what_is_brought_into_a_page_does_not_run(tab, site):
     tab.goto(f"{site}/{CHAPTER}")
     tab.evaluate(INJECT)
+    until(tab, "window.refused.length === 3")
     tab.wait_for_timeout(200)
     assert tab.evaluate("[window.injected, window.handled]") == [None, None]
     refused = sorted(tab.evaluate("window.refused"))
