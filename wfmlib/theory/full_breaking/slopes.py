@@ -157,12 +157,10 @@ def _where_negative(function, low, high):
 def _states(kappa, overlaps, sizes):
     """Yield, at each overlap below capacity, what `_slope` asks for."""
     widths = np.diff(overlaps, prepend=0.0, append=1.0)
-    response = np.cumsum((widths[1:] * np.append(sizes, 1.0))[::-1])[::-1]
-    density = np.ones(1)
-    passed = states.descent(kappa, widths, sizes, 4)
-    for (weight, (_, *bend)), at in zip(passed[::-1], response, strict=True):
-        density = density @ weight
-        yield density, bend, at
+    response = states.responses(1.0 - overlaps, sizes)
+    levels = states.levels(kappa, widths, sizes, 4)
+    for (mass, (_, *bend)), at in zip(levels, response, strict=True):
+        yield mass, bend, at
 
 
 def _slope(alpha, mass, bend, response):

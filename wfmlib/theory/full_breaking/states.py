@@ -73,17 +73,31 @@ def replicons(activation, kappa, alpha, gaps, sizes):
     Averages are over the field that a group shares. Above 1 its level splits  [eq-full-marginal].
     """
     widths, _ = intervals(activation, gaps, np.zeros((len(gaps), 0)))
-    passed = descent(kappa, widths, sizes, 2)
-    density, square, stiffness = np.ones(1), [], []
-    for weight, (force, bend) in passed[::-1]:
-        density = density @ weight
+    square, stiffness = [], []
+    for density, (force, bend) in levels(kappa, widths, sizes, 2):
         square.append(density @ force**2)
         stiffness.append(density @ bend**2)
     at = [activation.effective(1.0 - float(gap), float(gap)) for gap in gaps]
     slope, curvature = np.array([(one.slope, one.curvature) for one in at]).T
+    bends = slope**2 * np.array(stiffness) + curvature * np.array(square)
+    return alpha * responses(gaps, sizes) ** 2 * bends
+
+
+def responses(gaps, sizes):
+    """Return lambda at each overlap: shape ``(k + 1,)``."""
     steps = np.append((gaps[:-1] - gaps[1:]) * sizes, gaps[-1])
-    response = np.cumsum(steps[::-1])[::-1]
-    return alpha * response**2 * (slope**2 * np.array(stiffness) + curvature * np.array(square))
+    return np.cumsum(steps[::-1])[::-1]
+
+
+def levels(kappa, widths, sizes, order):
+    """Yield, from q_0 up, the shares of the fields there, and f', f'' and so on at these fields.
+
+    Arguments are those of `descent`.
+    """
+    density = np.ones(1)
+    for weight, change in reversed(descent(kappa, widths, sizes, order)):
+        density = density @ weight
+        yield density, change
 
 
 def descent(kappa, widths, sizes, order):
