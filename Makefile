@@ -15,8 +15,11 @@ WASM_READY := .venv-wasm/.ready
 OLDEST_PYTHON ?= python3.11
 OLDEST_READY := .venv-oldest/.ready
 
-# Pages hold static figures; numba compiles once for all, into a folder that no edit makes stale.
+# Pages hold static figures.
 STATIC := WFMLIB_DISPLAY=static
+# numba compiles once for all of these commands. It notices an edit of the file of a kernel, but not
+# of a file that the kernel calls into: `make book` and `make test` begin anew after any edit.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/_build/numba
 # A claim is computed once, for its chapter and for the scorecard.
 ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
 # Processes share what there is to test, a file each at a time and in the order given; threads of

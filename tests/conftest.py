@@ -19,6 +19,8 @@ from bs4 import BeautifulSoup
 from tools import browser as chromium
 
 ROOT = Path(__file__).resolve().parent.parent
+# Before anything imports numba: one folder for the kernels of tests, chapters and subprocesses.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "_build" / "numba"))
 HTML = ROOT / "_build" / "html"
 
 # A page of a book, with one cell of code to fill in.

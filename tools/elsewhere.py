@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools import failures, processors, validate
-from tools.notebooks import BUILD, REFERENCES, ROOT, chapters, write_notebooks
+from tools.notebooks import BUILD, REFERENCES, ROOT, chapters, forget_stale, write_notebooks
 from tools.processors import Setting
-from wfmlib.numerics import _numba_cache
 
 FOLDER = BUILD / "elsewhere"
 
@@ -66,16 +65,6 @@ def told(found: dict, native: dict) -> str:
     )
 
 
-def kernels(folder: Path) -> Path:
-    """Return a folder for compiled kernels of the sources that are there; older ones go."""
-    kept = folder / f"numba-{_numba_cache.sources_hash()}"
-    for stale in folder.glob("numba-*"):
-        if stale != kept:
-            shutil.rmtree(stale, ignore_errors=True)
-    kept.mkdir(parents=True, exist_ok=True)
-    return kept
-
-
 def execute(
     setting: Setting,
     pages: list[Path],
@@ -110,7 +99,7 @@ def execute(
     command = validate.nbval(
         folder / "notebooks", folder / "cache", jobs, "--quiet", "--tb=no", "--failures", file
     )
-    variables["NUMBA_CACHE_DIR"] = str(kernels(folder))
+    variables["NUMBA_CACHE_DIR"] = str(folder / "numba")
     began = time.perf_counter()
     status = subprocess.run(
         command, cwd=ROOT, env=validate.environment(folder / "answers", **variables), check=False
@@ -138,6 +127,7 @@ def main() -> None:
     if unknown:
         parser.error(f"no page {unknown[0]!r}; there are {', '.join(known)}")
     pages = [known[name] for name in arguments.pages] or list(known.values())
+    forget_stale()
     outcomes = [execute(one, pages, arguments.jobs) for one in settings]
     print("\n==== summary")
     for outcome in outcomes:

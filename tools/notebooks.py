@@ -31,6 +31,8 @@ BUILD = ROOT / "_build"
 NOTEBOOKS = BUILD / "nbval"
 CACHE = BUILD / ".jupyter_cache"
 REFERENCES = ROOT / "tests" / "references"
+# What an edit of the package makes stale: kernels and executions, those of `make elsewhere` too.
+STALE = CACHE.name, "answers", ".doctrees", "jupyter_execute", "numba", "elsewhere"
 CHECKED = "nbval-check-output"
 LECTURE = re.compile(r"(\d\d_)(\d)_")  # how the name of a lecture begins: 01_1_counting
 TERM = re.compile(r"\{term\}`([^`<]+?)\s*(?:<[^`>]+>)?`")  # shown, and what it is called there
@@ -158,15 +160,16 @@ def sources_digest(root: Path) -> str:
 
 
 def forget_stale() -> None:
-    """Drop cached executions and pages when the package or its dependencies changed.
+    """Drop compiled kernels, cached executions and pages when the package changed.
 
-    jupyter-cache looks at the cells only, so it would serve the outputs of an older `wfmlib`.
+    jupyter-cache looks at the cells only, so it would serve the outputs of an older `wfmlib`; and
+    numba looks at the file of a kernel only, not at those that the kernel calls into.
     """
     digest = sources_digest(ROOT)
     stamp = BUILD / ".sources"
     if not stamp.exists() or stamp.read_text() != digest:
-        for folder in (CACHE, BUILD / "answers", BUILD / ".doctrees", BUILD / "jupyter_execute"):
-            shutil.rmtree(folder, ignore_errors=True)
+        for name in STALE:
+            shutil.rmtree(BUILD / name, ignore_errors=True)
         BUILD.mkdir(exist_ok=True)
         stamp.write_text(digest)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tools.notebooks import BUILD, CACHE, NOTEBOOKS, ROOT
 
+KERNELS = BUILD / "numba"  # compiled once, for tests and chapters
 ANSWERS = BUILD / "answers"  # a claim is computed once, for its chapter and for the scorecard
 LONGEST = "scorecard.ipynb"  # first: at the end of the line it would run alone
 STATIC = {"WFMLIB_DISPLAY": "static"}  # pages hold static figures
@@ -38,8 +39,9 @@ def nbval(folder: Path, cache: Path, jobs: int, *arguments: str | Path) -> list[
 
 def environment(answers: Path | None = ANSWERS, **more: str) -> dict[str, str]:
     """Return the variables under which chapters and tests run; tests find each answer anew."""
+    kernels = {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", str(KERNELS))}
     kept = {} if answers is None else {"WFMLIB_ANSWERS": str(answers)}
-    return os.environ | STATIC | ALONE | kept | more
+    return os.environ | STATIC | ALONE | kernels | kept | more
 
 
 def main() -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import importlib
 
-from wfmlib.numerics import _numba_cache  # noqa: F401  (first: numba reads the folder at import)
-
 __version__ = "0.1.0"
 
 _PARTS = (

@@ -187,7 +187,7 @@ def test_a_disk_that_fills_up_keeps_no_half_of_a_download(monkeypatch, tmp_path)
 
 
 # ------------------------------------------------------------------------------------------------
-# Flipped bits: of archives in test_seals, of kernels in test_numba_cache
+# Flipped bits: of archives in test_seals
 # ------------------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from wfmlib.numerics import _numba_cache, _validate
+from wfmlib.numerics import _validate
 
 __all__ = [
     "CALIBRATED",
@@ -446,13 +446,14 @@ def check_all(
 def _answer(claim):
     """Return what the check of a claim finds: whether it agrees, what was found, what would tell.
 
-    With WFMLIB_ANSWERS naming a folder, answers are kept there, and those that the same sources
-    gave already are read back: the book asks for each on its chapter's page and on the scorecard.
+    With WFMLIB_ANSWERS naming a folder, answers are kept there and read back: the book asks for
+    each on its chapter's page and on the scorecard. Whoever names the folder empties it when the
+    sources change, as `make book` and `make test` do.
     """
     folder, function = os.environ.get("WFMLIB_ANSWERS"), _function(claim)
     if not folder or claim.archive:  # an archive may change while the sources do not
         return _plain(function())
-    kept = Path(folder) / f"{_sources()}-{claim.compute}.json"
+    kept = Path(folder) / f"{claim.compute}.json"
     try:
         return json.loads(kept.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):  # or another process is writing it
@@ -466,9 +467,6 @@ def _plain(answer):
     """Return an answer as a list of plain values; a number alone agrees only by its tolerance."""
     agrees, found, *needed = answer if isinstance(answer, tuple) else (False, float(answer))
     return [None if agrees is None else bool(agrees), found, *needed]
-
-
-_sources = cache(_numba_cache.sources_hash)
 
 
 def _function(claim):
