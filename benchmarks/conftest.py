@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from wfmlib.runs.archive import processor
+from wfmlib.book.runs import processor
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,13 +1,12 @@
 """A small experiment for the tests, in a module that other processes can import.
 
 Files in the folder that the environment's ``WFMLIB_TOY`` names steer it from outside: ``slow``
-holds how long a sample takes, in seconds; ``fail`` makes those at one point raise.
+makes a sample take a tenth of a second; ``fail`` makes those at one point raise.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ def sample(settings, point, seed):
     """Return sums of random numbers."""
     told = Path(os.environ.get("WFMLIB_TOY", os.devnull))
     if (told / "slow").exists():
-        time.sleep(float((told / "slow").read_text()))
+        time.sleep(0.1)
     if (told / "fail").exists() and point == {"alpha": 0.75, "form": "exact"}:
         raise RuntimeError("the toy broke\nin two lines")
     values = np.random.default_rng(seed).normal(size=settings["N"])
@@ -33,18 +32,6 @@ def sample(settings, point, seed):
         "positive": int((values > 0).sum()),
         "converged": values[0] > 0,
     }
-
-
-def chaotic(settings, point, seed):
-    """Return a number whose path another order of sums, in the file ``order``, sends elsewhere.
-
-    The file ``shift`` moves its law, as wrong code would.
-    """
-    told = Path(os.environ["WFMLIB_TOY"])
-    order = int((told / "order").read_text()) if (told / "order").exists() else 0
-    shift = float((told / "shift").read_text()) if (told / "shift").exists() else 0.0
-    rng = np.random.default_rng([order, *seed.generate_state(4).tolist()])
-    return {"mean": rng.normal() + shift}
 
 
 def threads(settings, point, seed):
@@ -62,23 +49,18 @@ def vanish(settings, point, seed):
     os._exit(3)
 
 
-def interrupt(settings, point, seed):
-    """Be interrupted, but not in the first sample."""
-    if point["alpha"] > 0.25:
-        raise KeyboardInterrupt
-    return {"mean": 1.0}
-
-
 def interrupt_kernel(settings, point, seed):
-    """Be interrupted while a kernel runs."""
-    raise SystemError("a result with an exception set") from KeyboardInterrupt()
+    """Be interrupted while a kernel runs, but not in the first sample."""
+    if point["alpha"] > 0.25:
+        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+    return {"mean": 1.0}
 
 
 def scale(samples=2, **changes):
     given = {
         "grid": {"alpha": (0.25, 0.5, 0.75), "form": ("exact", "expanded")},
         "samples": samples,
-        "settings": {"N": 31, "units": 3},
+        "settings": {"N": 31, "units": 3, "recipe": {"eta": 0.5, "form": "exact"}},
         "coordinates": {"step": (1, 2, 4)},
     }
     return Scale(**given | changes)
@@ -104,21 +86,13 @@ def experiment(**changes):
     return Experiment(**given | changes)
 
 
-def single(function, name, dtype="float64", **changes):
+def single(function, name, dtype="float64"):
     """Return an experiment that measures one number."""
-    given = {"variables": {name: Variable("1", name, dtype=dtype)}, "sample": function}
-    return experiment(**given | changes)
+    return experiment(variables={name: Variable("1", name, dtype=dtype)}, sample=function)
 
 
 EXPERIMENT = experiment()
 
-
-def main():
-    """Be `wfm`, with this experiment."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
+if __name__ == "__main__":  # be `wfm`, with this experiment
     experiments.MODULES["toy"] = "tests.toy_experiment"
-    return cli.main()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cli.main())

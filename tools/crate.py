@@ -40,7 +40,7 @@ ABOUT = {
     "notebooks.zip": "All notebooks, executed",
     "notebooks-for-students.zip": "Notebooks for students, without solutions",
     "slides.zip": "Slides of all figures",
-    "archives/SHA256SUMS": "SHA-256 of the archives and of their provenance",
+    "archives/SHA256SUMS": "SHA-256 of the archives",
 }
 
 
@@ -144,9 +144,9 @@ def title(page: str) -> str:
 
 
 def run(crate: ROCrate, html: Path, archive: Path, package: Entity) -> None:
-    """Add an archive, its provenance, the experiment and the run that made it."""
-    beside = archive.with_suffix(".provenance.json")
-    provenance = json.loads(beside.read_text("utf-8"))
+    """Add an archive, the experiment and the run that made it."""
+    told = experiments.load(archive.stem).attrs
+    commits, on = json.loads(told["commits"]), json.loads(told["processors"])
     experiment = experiments.get(archive.stem)
     module = experiment.sample.__module__
     made_by = thing(
@@ -156,21 +156,20 @@ def run(crate: ROCrate, html: Path, archive: Path, package: Entity) -> None:
         name=f"{module.replace('.', '/')}.py",
         description=experiment.title,
         isPartOf=package,
-        version=", ".join(provenance["computed_at_commit"]),
+        version=", ".join(commits),
     )
     result = file(crate, html, archive, name=experiment.title, citation=experiment.source)
-    versions = [f"{name} {one}" for name, one in provenance["versions"].items()]
+    versions = [f"{name} {one}" for name, one in json.loads(told["versions"]).items()]
     thing(
         crate,
         f"#run-{experiment.name}",
         "CreateAction",
-        name=f"Run of {experiment.name}: {provenance['samples_done']} samples",
+        name=f"Run of {experiment.name}: {told['samples_done']} samples",
         instrument=made_by,
         result=result,
-        endTime=provenance["date"],
-        description=f"{', '.join(versions)}; on {', '.join(provenance['computed_on'])}",
+        endTime=told["date"],
+        description=f"{', '.join(versions)}; on {', '.join(on)}",
     )
-    file(crate, html, beside, name=f"Provenance of {experiment.name}", about=result)
 
 
 def file(crate: ROCrate, html: Path, path: Path, kind: str = "", **told) -> Entity:

@@ -15,7 +15,7 @@ from wfmlib import __version__
 from wfmlib.book import claims, experiments
 
 ID = "from-the-site"
-FILES = "files/"  # of the site, as `wfmlib.runs.site` has it
+FILES = "files/"  # of the site, as `wfmlib.book.experiments` has it
 WHEEL = f"{FILES}wfmlib-{__version__}-py3-none-any.whl"
 QUOTED = re.compile(r"[\"']([a-z0-9-]+)[\"']")
 # What JupyterLab and Colab need to show the cell folded; the tag is that of the pages.

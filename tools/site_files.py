@@ -1,7 +1,7 @@
 """A Sphinx extension: the built pages carry the wheel, the archives and all notebooks, and say so.
 
 `files/` of the site holds the wheel, all notebooks in one file, those for students in another,
-and in `archives/` the archives with their provenance and their SHA-256. In the pages of `PAGES`
+and in `archives/` the archives with their SHA-256. In the pages of `PAGES`
 a word such as `@WHEEL@` becomes the address of a file, or a table.
 
 The address of the site is the environment's WFMLIB_SITE. A build that was given none writes
@@ -22,7 +22,6 @@ from hatchling.builders.wheel import WheelBuilder
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # Sphinx knows this folder only
 
-from hatch_build import archives  # noqa: E402
 from tools import attach, citation, crate, exercises, first_cell, launch_buttons, students  # noqa: E402
 from tools.notebooks import chapters  # noqa: E402
 from wfmlib.book import experiments  # noqa: E402
@@ -48,9 +47,10 @@ def build_wheel(app) -> None:
     shutil.rmtree(target, ignore_errors=True)
     (target / "archives").mkdir(parents=True)
     list(WheelBuilder(str(ROOT)).build(directory=str(target), versions=["standard"]))
-    for path in archives(RESULTS):
+    stored = [RESULTS / f"{name}.nc" for name in experiments.names()]
+    for path in stored:
         shutil.copyfile(path, target / "archives" / path.name)
-    lines = [f"{sha256(path)}  {path.name}\n" for path in archives(RESULTS)]
+    lines = [f"{sha256(path)}  {path.name}\n" for path in stored]
     (target / "archives" / SUMS).write_text("".join(lines))
 
 

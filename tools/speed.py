@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.notebooks import BOOK, ROOT
-from wfmlib.runs.archive import processor
+from wfmlib.book.runs import processor
 
 PAGE = BOOK / "speed.md"
 ROWS = Path(__file__).with_suffix(".toml")

@@ -16,7 +16,6 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook
 
-from hatch_build import carried
 from tests.conftest import ROOT
 from tools import attach, crate, exercises, first_cell, launch_buttons, notebooks
 from wfmlib.book import experiments
@@ -51,33 +50,15 @@ def test_one_small_wheel_that_knows_the_archives(html, files):
     assert wheel.stat().st_size < WHEEL_LIMIT
     with zipfile.ZipFile(wheel) as opened:
         names = opened.namelist()
-        told = json.loads(opened.read("wfmlib/runs/site.json"))
+        registry = opened.read("wfmlib/book/experiments/registry.txt").decode()
         metadata = opened.read(next(one for one in names if one.endswith("/METADATA"))).decode()
     assert "wfmlib/book/claims.toml" in names
     assert not [name for name in names if name.endswith((".pyc", ".nc", ".nbi"))]
     there = {path.name: sha256(path) for path in (files / "archives").iterdir()}
-    assert told["files"] == {k: v for k, v in there.items() if k != "SHA256SUMS"}
-    assert told["site"] == ""
+    told = dict(line.split() for line in registry.splitlines())
+    assert told == {k: v for k, v in there.items() if k != "SHA256SUMS"}
     assert re.search(r"Requires-Dist: jupyterlab>=\S+; extra == 'book'", metadata)
     assert re.search(r"Requires-Dist: matplotlib>=\S+; extra == 'notebook'", metadata)
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ("", ""),
-        ("https://host/book", "https://host/book/"),
-        ("https://host/book/", "https://host/book/"),
-        ("/home/me/book", ""),  # means nothing to those who get the wheel
-    ],
-)
-def test_wheel_is_told_the_address_of_the_build(tmp_path, given, told):
-    (tmp_path / "one.nc").write_bytes(b"1")
-    (tmp_path / "one.quick.nc").write_bytes(b"2")
-    assert carried(tmp_path, given) == {
-        "site": told,
-        "files": {"one.nc": hashlib.sha256(b"1").hexdigest()},
-    }
 
 
 def test_site_has_every_archive_as_it_is(files):
@@ -85,10 +66,9 @@ def test_site_has_every_archive_as_it_is(files):
     stored = [path for path in stored if path.exists()]
     assert len(stored) > 15
     for path in stored:
-        for one in (path, path.with_suffix(".provenance.json")):
-            assert (files / "archives" / one.name).read_bytes() == one.read_bytes()
+        assert (files / "archives" / path.name).read_bytes() == path.read_bytes()
     lines = (files / "archives" / "SHA256SUMS").read_text().splitlines()
-    assert len(lines) == 2 * len(stored)
+    assert len(lines) == len(stored)
     for line in lines:
         digest, name = line.split("  ")
         assert sha256(files / "archives" / name) == digest

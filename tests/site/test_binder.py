@@ -19,7 +19,7 @@ SOURCES = ("binder", "wfmlib", "tools", "book/results", "requirements.txt", "pyp
 def test_binder_runs_a_downloaded_notebook(tmp_path):
     """What repo2docker does with `binder/`: its requirements, then its script, elsewhere."""
     checkout = tmp_path / "checkout"
-    for name in (*SOURCES, "hatch_build.py", "README.md", "LICENSE"):
+    for name in (*SOURCES, "README.md", "LICENSE"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / name, checkout / name)

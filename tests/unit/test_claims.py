@@ -14,10 +14,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import erfcx
 
-from wfmlib.book import claim_checks, claims, experiments
+from wfmlib.book import claim_checks, claims, experiments, runs
 from wfmlib.book.claim_checks import evidence
 from wfmlib.numerics import solvers
-from wfmlib.runs import archive as archives
 
 LEDGER = claims.load()
 CHECKED = [claim.id for claim in LEDGER if claim.compute]
@@ -34,7 +33,7 @@ def lacks_archive(claim):
         return False
     folder = pathlib.Path(__file__).parents[2] / "book" / "results"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(archives.VARIABLE, str(folder))
+        patch.setenv(experiments.RESULTS, str(folder))
         try:
             experiments.complete(claim.archive)
         except experiments.ArchiveError as error:
@@ -65,16 +64,15 @@ def stored():
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """Return a function that stores an archive with these values, all samples done."""
-    monkeypatch.setenv(archives.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(experiments.RESULTS, str(tmp_path))
 
     def write(name, done=None, **values):
-        made = archives.dataset(experiments.get(name), "paper", {})
+        made = runs.dataset(experiments.get(name), "paper", {})
         for variable, value in values.items():
             made[variable][:] = value
         made["done"][:] = True
         made.attrs["samples_done"] = made.attrs["samples_wanted"] if done is None else done
-        told = archives.provenance(experiments.get(name), "paper", {}, {})
-        archives.put(archives.archive_path(name, "paper", tmp_path), made, told)
+        runs.save(made, tmp_path / f"{name}.nc")
         return made
 
     return write
@@ -383,19 +381,18 @@ def test_incomplete_archive_is_not_checked(store):
 
 def test_damaged_archive_is_a_surprise(store, tmp_path):
     store("fbp-perceptron", errors=0)
-    path = archives.archive_path("fbp-perceptron", "paper", tmp_path)
+    path = tmp_path / "fbp-perceptron.nc"
     path.write_bytes(path.read_bytes()[:1000])
     verdict = claims.check("focusing-bp-solves")
     assert (verdict.verdict, verdict.as_expected) == ("not checked here", False)
-    assert "cannot be read" in verdict.reason
+    assert "is damaged" in verdict.reason
     assert str(tmp_path) not in verdict.reason, "the reason is shown on a page of the book"
 
 
 def test_archive_of_another_definition_is_a_surprise(store, tmp_path):
     made = store("fbp-perceptron", errors=0)
     made.attrs["definition"] = "0" * 16
-    path = archives.archive_path("fbp-perceptron", "paper", tmp_path)
-    archives.put(path, made, archives.read_provenance(path))
+    runs.save(made, tmp_path / "fbp-perceptron.nc")
     verdict = claims.check("focusing-bp-solves")
     assert (verdict.verdict, verdict.as_expected) == ("not checked here", False)
     assert "another definition" in verdict.reason

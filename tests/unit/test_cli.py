@@ -6,14 +6,10 @@ import shlex
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import wfmlib
-from tests import toy_experiment as toy
-from wfmlib.book import claim_checks, claims, cli, experiments
-from wfmlib.book.commands import compile, show
-from wfmlib.book.experiments import Variable, registry
+from wfmlib.book import claim_checks, claims, cli
 
 FREE = "capacity-proved"  # a claim that costs nothing
 NUMBER = "max-margin-half-load"
@@ -44,7 +40,7 @@ def test_without_a_command_it_helps(capsys):
     assert "claims" in out
 
 
-COMMANDS = ("claims", "compile", "data", "list", "run", "show", "verify")
+COMMANDS = ("check", "claims", "data", "list", "run")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -63,23 +59,6 @@ def test_examples_of_the_help_are_understood(capsys, command):
     for line in lines:
         words = shlex.split(re.split(r"  +| > ", line.strip())[0])  # what it does stands apart
         assert cli._parser().parse_args(words[1:]).command == command
-
-
-@pytest.mark.parametrize("name", [*compile.theory(), *compile.algorithms()])
-def test_what_is_compiled_is_called_without_error(name):
-    assert compile.call(name) == name
-
-
-def test_compile_shows_how_far_it_is(capfd):
-    status, out, err = run(capfd, "compile", "--jobs", "2")
-    count = len(compile.theory()) + len(compile.algorithms())
-    assert (status, out) == (0, "")
-    assert f"{count}/{count}" in err
-
-
-def test_compile_refuses_no_processes(capsys):
-    status, _, err = run(capsys, "compile", "--jobs", "0")
-    assert (status, err) == (2, "wfm compile: --jobs must be at least 1, not 0\n")
 
 
 def test_version(capsys):
@@ -196,197 +175,35 @@ def test_a_reader_that_goes_away_is_no_traceback(words):
 
 
 # ------------------------------------------------------------------------------------------------
-# Experiments
+# Experiments: the rest is in `test_runs`
 # ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def archives(tmp_path, monkeypatch):
-    """List the toy alone, keep samples and archives in a folder of the test's own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("WFMLIB_TOY", str(tmp_path))
-    monkeypatch.setenv("WFMLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setattr(registry, "MODULES", {"toy": "tests.toy_experiment"})
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "results"
-
-
-def row(out):
-    """Return the cells of the toy in what `wfm list` prints."""
-    return re.split(r"  +", out.splitlines()[1])
-
-
-def test_run_list_and_show(capsys, archives):
-    status, out, _ = run(capsys, "list")
-    assert (status, row(out)) == (0, ["toy", "7", "no paper", "12", "30", "none"])
-    status, out, err = run(capsys, "show", "toy")
-    assert (status, out) == (1, "")
-    assert f"there is no archive {archives / 'toy.nc'}: the wheel on the book's site" in err
-    assert err.endswith("or `wfm run toy --scale paper` makes it\n")
-
-    status, out, err = run(capsys, "run", "toy", "--scale", "paper")
-    assert status == 0
-    assert err == "toy, paper scale: 0 samples finished, 30 to compute in 1 process\n"
-    assert re.fullmatch(
-        r"toy: 30 of 30 samples, 30 of them computed now \(\d+ s\): results/toy\.nc\n", out
-    )
-    status, out, err = run(capsys, "run", "toy", "--scale", "paper")
-    assert (status, err) == (0, "")
-    assert "30 of 30 samples, 0 of them computed now" in out
-
-    _, out, _ = run(capsys, "run", "toy", "--scale", "paper", "--fresh")
-    assert "30 of 30 samples, 30 of them computed now" in out
-    assert run(capsys, "run", "toy", "--fresh", "--collect")[0] == 2
-
-    status, out, _ = run(capsys, "list", "--chapter", "7")
-    assert (status, row(out)[-2:]) == (0, ["complete", "made"])
-    status, out, err = run(capsys, "list", "--chapter", "8")
-    assert (status, out, err) == (0, "", "no experiments\n")
-
-    status, out, err = run(capsys, "show", "toy")
-    assert (status, err) == (0, "")
-    assert max(map(len, out.splitlines())) <= cli.WIDTH
-    for text in (
-        "30 of 30, paper scale",
-        "alpha 3 (0.25, 0.5, 0.75), form 2 (exact, expanded), sample 5, step 3 (1, 2, 4)",
-        "N = 31, units = 3",
-        f"numpy {np.__version__}",
-        "partial sums (nats), along step",
-    ):
-        assert text in out
-    data = experiments.load("toy").sel(alpha=0.5, form="exact")
-    mean, error = float(data["mean"].mean()), float(data["mean"].std(ddof=1)) / 5**0.5
-    cells = re.search(r"^0\.5 +exact +5 .*?(-?[.\d]+ ± [.\d]+) +[.\d]+ ± [.\d]+$", out, re.M)
-    shown = [float(one) for one in cells[1].split(" ± ")]
-    assert shown == pytest.approx([mean, error], abs=0.06 * error)
-
-
-def test_quick_run_leaves_the_archive_of_the_papers_scale(capsys, archives):
-    run(capsys, "run", "toy", "--scale", "paper")
-    before = (archives / "toy.nc").read_bytes()
-    status, out, _ = run(capsys, "run", "toy")
-    assert status == 0
-    assert "results/toy.quick.nc" in out
-    assert (archives / "toy.nc").read_bytes() == before
-    _, out, _ = run(capsys, "show", "toy", "--scale", "quick")
-    assert "12 of 12, quick scale" in out
-
-
-def test_run_with_samples_that_fail(capsys, archives, tmp_path):
-    (tmp_path / "fail").touch()
-    status, out, err = run(capsys, "run", "toy", "--scale", "paper", "--output", "other")
-    assert status == 1
-    assert "toy: 25 of 30 samples, 25 of them computed now" in out
-    assert "toy: 5 of 30 samples failed:\n" in err
-    said = "  alpha=0.75, form=exact, sample 4: RuntimeError: the toy broke in two lines (toy_exp"
-    assert said in err
-    assert "the same command computes them again" in err
-    _, out, _ = run(capsys, "list", "--folder", "other")
-    assert row(out)[-2:] == ["25 of 30", "made"]
-    _, out, _ = run(capsys, "show", "toy", "--folder", "other")
-    assert "failed    5 RuntimeError" in out
-    assert re.search(r"^0\.75 +exact +0 +- +- +- +-$", out, re.M)
-    status, _, err = run(capsys, "run", "toy", "--scale", "paper", "--collect")
-    assert (status, err) == (1, "")
-
-
-def test_many_failures_are_told_in_part(capsys, archives, monkeypatch):
-    monkeypatch.setattr(toy, "EXPERIMENT", toy.experiment(variables={"none": Variable("1", "x")}))
-    status, out, err = run(capsys, "run", "toy", "--scale", "paper")
-    assert status == 1
-    assert "0 of 30 samples" in out
-    assert len(re.findall("ValueError: sample must return none; what it returned", err)) == 10
-    assert "and 20 more" in err
-
-
-def test_archive_of_another_definition_and_damaged_ones(capsys, archives, monkeypatch):
-    run(capsys, "run", "toy", "--scale", "paper")
-    with monkeypatch.context() as patch:
-        patch.setattr(toy, "EXPERIMENT", toy.experiment(version=2))
-        _, out, _ = run(capsys, "list")
-        assert row(out)[-1] == "of another definition"
-        _, out, _ = run(capsys, "show", "toy")
-        assert "the experiment's definition has changed since" in out
-    more = {"quick": toy.scale(2), "paper": toy.scale(10)}
-    with monkeypatch.context() as patch:
-        patch.setattr(toy, "EXPERIMENT", toy.experiment(scales=more))
-        _, out, _ = run(capsys, "list")
-        assert row(out)[-2] == "30 of 60"
-    (archives / "toy.nc").write_bytes(b"CDF")
-    _, out, _ = run(capsys, "list")
-    assert row(out)[-1] == "damaged"
-    status, out, err = run(capsys, "show", "toy")
-    assert (status, out) == (1, "")
-    assert re.match(r"wfm show: .*toy\.nc is damaged", err)
-    status, _, _ = run(capsys, "run", "toy", "--scale", "paper")  # makes it anew
-    assert (status, row(run(capsys, "list")[1])[-2]) == (0, "complete")
-
-
-def test_run_where_nothing_can_be_written(capsys, archives, tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    status, out, err = run(capsys, "run", "toy", "--output", "file")
-    assert (status, out) == (1, "")
-    assert err.startswith("wfm run toy: cannot use file: ")
-    monkeypatch.delenv("WFMLIB_RESULTS")
-    status, out, err = run(capsys, "run", "toy")
+@pytest.mark.parametrize("words", [["run"], ["check"], ["run", "bp-entropy"]])
+def test_unknown_experiment(capsys, tmp_path, words):
+    """All are known before the first is computed."""
+    status, out, err = run(capsys, *words, "bp-entopy")
     assert (status, out) == (2, "")
-    assert "no book/results here or above; give one with --output or set WFMLIB_RESULTS" in err
+    assert "did you mean bp-entropy?" in err
 
 
-def test_interrupted_run(capsys, archives, monkeypatch):
-    monkeypatch.setattr(toy, "EXPERIMENT", toy.single(toy.interrupt, "mean"))
-    status, out, err = run(capsys, "run", "toy")
-    assert (status, out) == (130, "")
-    said = "wfm run toy: interrupted: 2 of 12 samples are finished and kept; the same command goes"
-    assert said in err
-    status, out, _ = run(capsys, "run", "toy", "--collect")
-    assert status == 1
-    assert "2 of 12 samples, 0 of them computed now" in out
-
-
-@pytest.mark.parametrize("command", ["run", "show"])
-def test_unknown_experiment(capsys, archives, command):
-    status, out, err = run(capsys, command, "tyo")
-    assert (status, out) == (2, "")
-    assert "did you mean toy?" in err
-
-
-def test_all_experiments_are_known_before_the_first_runs(capsys, archives):
-    assert run(capsys, "run", "toy", "tyo")[0] == 2
-    assert not archives.exists()
-
-
-@pytest.mark.parametrize("jobs", ["0", "-1", "two", "1.5"])
-def test_number_of_processes(capsys, archives, jobs):
-    status, _, err = run(capsys, "run", "toy", "--jobs", jobs)
+def test_number_of_processes(capsys, tmp_path):
+    status, _, err = run(capsys, "run", "bp-entropy", "--jobs", "0", "--output", str(tmp_path))
     assert status == 2
-    assert "--jobs: must be an integer >= 1" in err
+    assert "jobs must be >= 1, got 0" in err
+    status, _, err = run(capsys, "run", "bp-entropy", "--jobs", "two")
+    assert status == 2
+    assert "invalid int value: 'two'" in err
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ([1.0, 2.0, 3.0], "2.00 ± 0.58"),
-        ([1.0, np.nan, 3.0], "2.0 ± 1.0 [2]"),
-        ([1.5], "1.5"),
-        ([2.0, 2.0], "2 ± 0"),
-        ([np.nan], "- [0]"),
-        ([], "-"),
-        ([1.0, np.inf], "inf"),
-    ],
-)
-def test_means(values, text):
-    assert show._mean(np.array(values, float)) == text
-
-
-def test_wide_tables_are_split(capsys, archives, monkeypatch):
-    names = [f"a_long_name_of_a_variable_{letter}" for letter in "abcdef"]
-    variables = {name: Variable("1", "x") for name in names}
-    monkeypatch.setattr(toy, "EXPERIMENT", toy.experiment(variables=variables))
-    run(capsys, "run", "toy", "--collect")
-    _, out, _ = run(capsys, "show", "toy", "--scale", "quick")
-    assert max(map(len, out.splitlines())) <= cli.WIDTH
-    assert [len(re.findall(f"{name}$|{name}  ", out, re.M)) for name in names] == [2] * 6
+def test_help_shows_what_can_be_set(capsys):
+    status, out, _ = run(capsys, "run", "bp-entropy", "--help")
+    assert status == 0
+    assert "usage: wfm run" in out
+    assert re.search(r"^N +99 +999$", out, re.M)
+    assert re.search(r"^alpha +0\.5,1\.0,1\.5 +0\.2, \.\.\., 2\.0 \(15 values\)$", out, re.M)
+    status, _, err = run(capsys, "run", "bp-entopy", "--help")
+    assert (status, "did you mean" in err) == (2, True)
 
 
 def test_help_loads_no_numerics():

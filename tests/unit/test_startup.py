@@ -10,7 +10,7 @@ from numba import njit
 
 from wfmlib.numerics import gaussian
 
-LATER = ["joblib", "matplotlib", "pandas", "pooch", "scipy.optimize", "scipy.special", "xarray"]
+LATER = ["matplotlib", "pandas", "pooch", "scipy.optimize", "scipy.special", "xarray"]
 CODE = f"""
 import sys
 from wfmlib import Perceptron, theory

@@ -80,7 +80,6 @@ def test_library_needs_little():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = [re.match(r"[a-z]+", one)[0] for one in project["dependencies"]]
     assert names == [
-        "joblib",
         "numba",
         "numpy",
         "pooch",
@@ -94,7 +93,7 @@ def test_library_needs_little():
 def test_importing_the_library_needs_no_extra():
     code = (
         "import sys, wfmlib\n"
-        "from wfmlib import book, learning, networks, numerics, patterns, runs, theory\n"
+        "from wfmlib import book, learning, networks, numerics, patterns, theory\n"
         "from wfmlib.book import claims, cli\n"
         "from wfmlib.numerics import gaussian, solvers\n"
         "extras = {'matplotlib', 'IPython', 'ipywidgets', 'pytest', 'sphinx'} & set(sys.modules)\n"

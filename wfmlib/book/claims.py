@@ -258,8 +258,6 @@ class Verdict:
         Whether it was not checked because an archive, or a part of its samples, is not here.
     needed : str
         Where it is undecided, how many samples would decide; otherwise empty.
-    unverified : bool
-        Whether it rests on an archive that the code which is here neither made nor verified.
     """
 
     claim: Claim
@@ -269,7 +267,6 @@ class Verdict:
     seconds: float
     absent: bool = False
     needed: str = ""
-    unverified: bool = False
 
     @property
     def id(self) -> Any:
@@ -314,7 +311,6 @@ class Verdict:
             "needed": self.needed,
             "as_expected": self.as_expected,
             "absent": self.absent,
-            "unverified": self.unverified,
             "seconds": round(self.seconds, 3),
         }
 
@@ -372,17 +368,7 @@ def check(id: str) -> Verdict:
     if verdict == CALIBRATED:
         reason = claim.calibrated
     said = _needed(*needed) if verdict == UNDECIDED else ""
-    stale = _rests_on_other_code(claim)
-    return Verdict(claim, found, verdict, reason, seconds, needed=said, unverified=stale)
-
-
-def _rests_on_other_code(claim):
-    """Say whether a claim is read from an archive that this code neither made nor verified."""
-    if claim.archive is None:
-        return False
-    from wfmlib.book import experiments
-
-    return experiments.state(claim.archive) not in ("made", "verified")
+    return Verdict(claim, found, verdict, reason, seconds, needed=said)
 
 
 def _verdict(claim, agrees):
@@ -493,8 +479,6 @@ def summary(verdicts: Any) -> str:
     )
     without = sorted({v.claim.archive or v.id for v in verdicts if v.absent})
     line += f". Archives missing or incomplete: {', '.join(without)}" if without else ""
-    stale = sorted({v.claim.archive for v in verdicts if v.unverified})
-    line += f". Archives that this code did not verify: {', '.join(stale)}" if stale else ""
     return line + (f". Not as expected: {', '.join(surprises)}" if surprises else "")
 
 
@@ -562,7 +546,7 @@ def _cells(verdict):
         (claim.statement, str(claim.source)),
         (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ("",),
         (verdict.found_text, how, verdict.needed, verdict.reason),
-        (result, "archive not verified by this code" if verdict.unverified else ""),
+        (result,),
     )
 
 

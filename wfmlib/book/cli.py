@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Sequence
 
 import wfmlib
-from wfmlib.book.commands import claims, compile, data, listing, run, show, verify
+from wfmlib.book.commands import check, claims, data, listing, run
 from wfmlib.book.commands._table import WIDTH
 
 __all__ = ["WIDTH", "main"]
@@ -24,7 +24,7 @@ def __dir__():
     return __all__
 
 
-COMMANDS = (claims, listing, run, verify, show, data, compile)
+COMMANDS = (claims, listing, run, check, data)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +70,7 @@ def _parser():
               wfm claims --chapter 1   the same for one chapter
               wfm list                 the experiments, and which archives are there
               wfm run NAME --jobs 2    compute one, in two processes
-              wfm verify NAME          compare samples of its archive with new ones
+              wfm check NAME           compare samples of its archive with new ones
               wfm data get             download the image data
               wfm claims --help        more about a command"""
         ),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from pathlib import Path
 
 from wfmlib.book.commands._table import table
-
-ON_SITE = "on the site"
 
 
 def add(commands):
@@ -18,9 +17,9 @@ def add(commands):
         help="list the experiments and their archives",
         description=textwrap.dedent(
             """\
-            List the experiments: chapter, source, samples at each scale, how complete the archive
-            at the scale of the papers is, and whether the code that is here made or verified it.
-            Below them, archives of your own: of experiments run with other settings.
+            List the experiments: chapter, source, samples at each scale, and how complete the
+            archive at the scale of the papers is. Below them, archives of your own: of
+            experiments run with other settings.
 
             Archives are looked for in the folder that WFMLIB_RESULTS names, else in book/results
             of the current folder or of one above it, and among those fetched from the book's
@@ -34,11 +33,8 @@ def add(commands):
               wfm list --folder results  with the archives of another folder
 
             archive: `complete`, `40 of 200` (samples), `of another definition` (what is swept or
-            set has changed since: run it anew), `damaged` (it, or its provenance, is not as it was
-            written; below the table stands what is wrong), `on the site` (fetched when it is first
-            read), or `none`.
-            code: `made` (all samples, by the code that is here), `verified` (the others agree with
-            new ones, see `wfm verify`), `differs` (they do not), or `unverified`.
+            set has changed since: run it anew), `damaged` (it has not the SHA-256 of the
+            registry), `on the site` (fetched when it is first read), or `none`.
             The exit status is 1 if an archive is damaged."""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -51,55 +47,45 @@ def add(commands):
 
 
 def _run(args):
-    from wfmlib.book import experiments
+    from wfmlib.book import experiments, runs
 
-    folder, wrong = args.folder, []
+    folder = args.folder or experiments.results_folder()
     chosen = [experiments.get(name) for name in experiments.names()]
     chosen = [one for one in chosen if args.chapter in (None, one.chapter)]
-    if not chosen:
-        print("no experiments", file=sys.stderr)
-        return 0
     chosen.sort(key=lambda one: (one.chapter, one.name))
-    rows = [("experiment", "chapter", "source", "quick", "paper", "archive", "code")]
+    rows = [("experiment", "chapter", "source", "quick", "paper", "archive")]
     for one in chosen:
         counts = [str(one.scale(scale).wanted) for scale in ("quick", "paper")]
         source = textwrap.shorten(one.source, 28, placeholder=" ...")
-        told = _state(one, folder, wrong)
-        code = "" if told == ON_SITE else experiments.state(one.name, folder)
-        rows.append((one.name, str(one.chapter), source, *counts, told, code))
+        files = [Path(folder, f"{one.name}.nc")] if folder else []
+        if args.folder is None:
+            files.append(experiments.cache_folder() / f"{one.name}.nc")
+        there = next((file for file in files if file.exists()), None)
+        known = args.folder is None and f"{one.name}.nc" in runs.sums(runs.REGISTRY)
+        state = _state(there) if there else "on the site" if known else "none"
+        rows.append((one.name, str(one.chapter), source, *counts, state))
     print("\n".join(table(rows, right=(1, 3, 4))))
-    rows = [("your own", "scale", "archive", "code")]
-    for name, scale in experiments.own(folder):
-        one = experiments.get(name.partition(experiments.MARK)[0])
-        if one in chosen:
-            code = experiments.state(name, folder, scale=scale)
-            rows.append((name, scale, _state(one, folder, wrong, name, scale), code))
-    if len(rows) > 1:
-        print("\n" + "\n".join(table(rows)))
-    for error in wrong:
-        print(f"wfm list: {error}", file=sys.stderr)
-    return 1 if wrong else 0
+    own = sorted(Path(folder).glob(f"*{runs.MARK}*.nc")) if folder else []
+    named = {one.name for one in chosen}
+    own = [file for file in own if file.name.partition(runs.MARK)[0] in named]
+    states = [_state(file) for file in own]
+    if own:
+        lines = [(file.name, state) for file, state in zip(own, states, strict=True)]
+        print("\n" + "\n".join(table([("your own", "archive"), *lines])))
+    return 1 if "damaged" in [*(row[-1] for row in rows), *states] else 0
 
 
-def _state(experiment, folder, wrong, name=None, scale="paper"):
-    """Say in a few words what archive an experiment has, or one of this name.
-
-    What is wrong with a damaged one is added to `wrong`.
-    """
-    from wfmlib.book import experiments
+def _state(file):
+    """Say in a few words what an archive is; on stderr, what is wrong with a damaged one."""
+    from wfmlib.book import experiments, runs
 
     try:
-        path = experiments.find(name or experiment.name, folder, scale=scale, download=False)
-        data = experiments.read(path)
-    except experiments.NotFetchedError:
-        return ON_SITE
-    except FileNotFoundError:
-        return "none"
+        data = runs.read(file)
     except (OSError, experiments.DamagedArchiveError) as error:
-        wrong.append(error)
+        print(f"wfm list: {error}", file=sys.stderr)
         return "damaged"
-    experiment = experiments.as_archived(experiment, data, scale)
-    if not experiments.is_current(data, experiment, scale):
+    experiment, scale = experiments.as_archived(data), data.attrs["scale"]
+    if not runs.is_current(data, experiment, scale):
         return "of another definition"
     done, wanted = int(data["done"].sum()), experiment.scale(scale).wanted
     return "complete" if done == wanted else f"{done} of {wanted}"

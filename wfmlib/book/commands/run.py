@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import sys
 import textwrap
 import time
-from pathlib import Path
 
 from wfmlib.book.commands._table import table
 
 SHOWN = 10  # failures told one by one
+PATIENCE = 20  # seconds to wait for a scheduler
 
 
 def add(commands):
@@ -24,14 +25,15 @@ def add(commands):
             Compute experiments and write their archives.
 
             Each finished sample is kept at once in the user's cache, so a run may be stopped
-            (Ctrl-C) and continued with the same command; the archive is the same, bit for bit, as
-            that of a run in one go, on however many workers. Samples that the archive to be
-            written holds already are taken from it; --fresh computes all anew. A sample that fails
-            does not stop the others: the archive is then written without it and says so.
+            (Ctrl-C) and continued with the same command; the numbers are the same, bit for bit,
+            as those of a run in one go, on however many workers. A sample that fails does not
+            stop the others: the archive is then written without it and says so, and the same
+            command computes what is missing. Once an archive is whole, its samples are no longer
+            kept, and the same command computes it anew.
 
-            The archive NAME.nc, and NAME.provenance.json, go to the folder given by --output, else
-            by WFMLIB_RESULTS, else to book/results of the current folder or of one above it. At
-            the quick scale they are called NAME.quick.nc and NAME.quick.provenance.json.
+            The archive NAME.nc goes to the folder given by --output, else by WFMLIB_RESULTS, else
+            to book/results of the current folder or of one above it, and its SHA-256 into the
+            registry of that folder. At the quick scale it is called NAME.quick.nc.
 
             With --set the experiment is your own: its archive is called after what was changed,
             such as NAME--alpha=0.5,0.6--N=501.quick.nc, and never replaces another. `wfm run NAME
@@ -51,7 +53,6 @@ def add(commands):
                                                            workers have wfmlib: start them with
                                                            `dask worker ADDRESS --nthreads 1`
               wfm run NAME OTHER --output results          two, into another folder
-              wfm run NAME --scale paper --collect         the archive of what is finished so far
               wfm run fbp-perceptron-success --set N=501 --set loads=0.5,0.6 --jobs 2
                                                            your own sizes and loads
 
@@ -68,12 +69,11 @@ def add(commands):
         "--scale", choices=("quick", "paper"), default="quick", help="how large (default: quick)"
     )
     parser.add_argument(
-        "--jobs", type=_jobs, default=1, metavar="N", help="processes of one thread (default: 1)"
+        "--jobs", type=int, default=1, metavar="N", help="processes of one thread (default: 1)"
     )
     parser.add_argument(
         "--set",
         action="append",
-        default=[],
         metavar="NAME=VALUE",
         dest="settings",
         help="another value of a setting; lists parted by commas; as often as you like",
@@ -84,13 +84,6 @@ def add(commands):
         help="compute on this Dask scheduler, which is not authenticated: see above",
     )
     parser.add_argument("--output", metavar="FOLDER", help="where the archives go")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--collect", action="store_true", help="compute nothing, write what is finished"
-    )
-    choice.add_argument(
-        "--fresh", action="store_true", help="forget what is finished, compute all anew"
-    )
     parser.set_defaults(run=_run)
 
 
@@ -112,9 +105,9 @@ def _settable(name):
     """Return lines that say what can be set in an experiment."""
     from wfmlib.book import experiments
 
-    experiment = experiments.get(name)
-    scales = [experiments.settable(experiment, scale) for scale in experiments.SCALES]
-    rows = [("--set", *experiments.SCALES)]
+    experiment, labels = experiments.get(name), ("quick", "paper")
+    scales = [experiments.settable(experiment, scale) for scale in labels]
+    rows = [("--set", *labels)]
     for setting in dict.fromkeys(itertools.chain(*scales)):
         values = [textwrap.shorten(_plain(one.get(setting, "")), 30) for one in scales]
         rows.append((setting, *values))
@@ -130,24 +123,12 @@ def _plain(value):
     return ",".join(map(str, value))
 
 
-def _jobs(text):
-    """Return a number of processes."""
-    value = int(text) if text.isdecimal() else 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
-    return value
-
-
 def _run(args):
     from wfmlib.book import experiments
 
     chosen = [experiments.get(name) for name in args.names]  # all, before the first is run
     if args.settings:
-        told = [experiments.parsed(one, args.settings, args.scale) for one in chosen]
-        chosen = [
-            experiments.changed(one, settings, args.scale)
-            for one, settings in zip(chosen, told, strict=True)
-        ]
+        chosen = [experiments.changed(one, args.settings, args.scale) for one in chosen]
     folder = args.output or experiments.results_folder()
     if folder is None:
         _tell(
@@ -156,57 +137,64 @@ def _run(args):
         )
         return 2
     status = 0
-    for experiment in chosen:
-        name = experiment.archive_name
-        try:
-            status = max(status, _run_one(experiment, args, folder))
-        except experiments.RunError as error:
-            _tell(f"wfm run {name}: {error}")
-            return 1
-        except experiments.RunInterrupted as error:
-            _tell(
-                f"\nwfm run {name}: {error} and kept; the same command goes on from there"
-                + ("" if args.collect else ", and with --collect it writes an archive of them")
-            )
-            return 130
+    try:
+        with _executor(args.dask) as executor:
+            for one in chosen:
+                status = max(status, _run_one(one, args, executor, folder))
+    except (experiments.RunError, OSError) as error:
+        _tell(f"wfm run: {error}")
+        return 1
+    except KeyboardInterrupt:
+        _tell("\nwfm run: interrupted; what is finished is kept, and the same command goes on")
+        return 130
     return status
 
 
-def _run_one(experiment, args, folder):
+@contextlib.contextmanager
+def _executor(address):
+    """Yield the executor of a Dask cluster, or None where none is asked for."""
+    from wfmlib.book.experiments import RunError
+
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise RunError(
+            "a Dask cluster needs the package distributed: pip install 'wfmlib[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}); `dask scheduler` "
+            "starts one and prints its address"
+        ) from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            _tell(f"the scheduler at {address} has no workers yet: waiting for the first")
+        yield client.get_executor(pure=False)
+
+
+def _run_one(experiment, args, executor, folder):
     """Run one experiment and say what came; return the exit status."""
     from wfmlib.book import experiments
 
-    name, start = experiment.archive_name, time.perf_counter()
-    run = experiments.run(
-        experiment,
-        args.scale,
-        jobs=args.jobs,
-        dask=args.dask,
-        output=folder,
-        fresh=args.fresh,
-        compute=not args.collect,
-        say=_tell,
-    )
-    took = time.perf_counter() - start
-    where = "no archive written" if run.path is None else _short(run.path)
+    start = time.perf_counter()
+    run = experiments.run(experiment, args.scale, jobs=args.jobs, executor=executor, output=folder)
     print(
-        f"{name}: {run.done} of {run.wanted} samples, {run.computed} of them computed now "
-        f"({took:.0f} s): {where}"
+        f"{experiment.archive_name}: {run.done} of {run.wanted} samples, {run.computed} of them "
+        f"computed now ({time.perf_counter() - start:.0f} s): {run.path}"
     )
     if run.failures:
-        _tell(f"{name}: {len(run.failures)} of {run.wanted} samples failed:")
+        _tell(f"{len(run.failures)} of {run.wanted} samples failed:")
         for failure in run.failures[:SHOWN]:
             _tell(f"  {failure}")
         if len(run.failures) > SHOWN:
             _tell(f"  and {len(run.failures) - SHOWN} more")
         _tell("the same command computes them again, and nothing else")
-    return 0 if run.done == run.wanted and run.path is not None else 1
-
-
-def _short(path):
-    """Return a path relative to the current folder, where it lies below it."""
-    path, here = Path(path).absolute(), Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    return 1 if run.failures else 0
 
 
 def _tell(line):

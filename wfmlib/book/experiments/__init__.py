@@ -1,90 +1,203 @@
 """The papers' numerical figures: what is swept and measured, how it is run, where it is kept.
 
-Each experiment is defined in a module of its own, whose `EXPERIMENT` is an
-`experiments.Experiment`, and has a line in ``registry.py``. ``experiments.run`` computes one,
-also with other settings, ``experiments.load`` reads the archive of one; on the command line,
-``wfm list``, ``wfm run`` and ``wfm show``. Where the package was installed from the book's site,
-archives of the book come from there.
+Each experiment is defined in a module of its own, whose `EXPERIMENT` is an `Experiment`.
+``experiments.run`` computes one, also with other settings; ``experiments.load`` reads the archive
+of one, and ``experiments.check`` computes some of its samples anew. On the command line they are
+``wfm list``, ``wfm run`` and ``wfm check``. Outside of a checkout archives come from the book's
+site; ``registry.txt`` has the SHA-256 of each.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import difflib
+import importlib
+import importlib.metadata
 import json
+import logging
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
-from wfmlib.book.experiments.registry import MODULES, get, names
-from wfmlib.runs import runner, site
-from wfmlib.runs.archive import (
-    DamagedArchiveError,
-    archive_path,
-    is_current,
-    read,
-    read_provenance,
-    results_folder,
-)
-from wfmlib.runs.changes import MARK, changed, parsed, settable
-from wfmlib.runs.experiment import (
-    SCALES,
+from wfmlib.book import runs
+from wfmlib.book.changes import changed, settable
+from wfmlib.book.runs import (
     Agreement,
     Axis,
+    Compared,
+    DamagedArchiveError,
     Experiment,
+    Failure,
+    Run,
+    RunError,
     Scale,
     Task,
     Variable,
     tasks,
 )
-from wfmlib.runs.runner import Failure, Run, RunError, RunInterrupted
-from wfmlib.runs.site import NotFetchedError
 
 __all__ = [
-    "MARK",
-    "MODULES",
-    "SCALES",
     "Agreement",
     "ArchiveError",
     "Axis",
+    "Compared",
     "DamagedArchiveError",
     "Experiment",
     "Failure",
-    "NotFetchedError",
     "Run",
     "RunError",
-    "RunInterrupted",
     "Scale",
     "Task",
     "Variable",
-    "archive_path",
-    "as_archived",
     "changed",
+    "check",
     "complete",
     "fetch",
     "find",
     "get",
-    "is_current",
     "load",
     "names",
-    "own",
-    "parsed",
-    "read_provenance",
     "results_folder",
     "run",
     "settable",
-    "state",
     "tasks",
-    "verify",
 ]
+
+#: Of the environment: the folder of the archives; the address of the book's site, or its folder.
+RESULTS, SITE = "WFMLIB_RESULTS", "WFMLIB_SITE"
+ARCHIVES = "files/archives/"  # of the site
+PATIENCE = 30  # seconds without an answer from the site
+
+NAMES = """
+annealing-losses band-reach binary-networks bp-entropy cluster-large cluster-reach cluster-scale
+committee-reach elal-replicas fbp-committee fbp-local-entropy fbp-perceptron
+fbp-perceptron-success fbp-reach fbp-solve fbp-sweeps full-capacities full-margins image-focusing
+image-minima image-paths image-training-sets image-volume replicated-annealing
+replicated-annealing-connected sampling single-flips slow-growth tree-minima
+"""
+#: Name of each experiment, and the module that defines it.
+MODULES = {name: f"{__name__}.{name.replace('-', '_')}" for name in NAMES.split()}
 
 
 def __dir__():
     return __all__
 
 
-def find(
-    name: str, folder: str | Path | None = None, *, scale: str = "paper", download: bool = True
-) -> Path:
+def names() -> tuple[str, ...]:
+    """Return the names of all experiments, sorted.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(sorted(MODULES))
+
+
+def get(name: str) -> Any:
+    """Return the experiment of this name.
+
+    Raises
+    ------
+    TypeError
+        If `name` is not a string.
+    ValueError
+        If there is none; the message names those with a similar name.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}")
+    if name not in MODULES:
+        close = difflib.get_close_matches(name, MODULES, n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise ValueError(
+            f"name must be that of an experiment ({', '.join(names())}), got {name!r}{hint}"
+        )
+    return importlib.import_module(MODULES[name]).EXPERIMENT
+
+
+def run(
+    experiment: Experiment | str,
+    scale: str = "quick",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Run:
+    """Run an experiment: `runs.run`, also by name and with other settings.
+
+    Parameters
+    ----------
+    experiment : Experiment or str
+        What to run.
+    scale : str, optional
+        ``"quick"`` or ``"paper"``.
+    settings : mapping of str to value, optional
+        Settings that are to be others than those of the scale, by the names that `settable`
+        lists: ``{"N": 501, "loads": [0.5, 0.6]}``. The archive is called after them, and never
+        replaces another.
+    executor : concurrent.futures.Executor, optional
+        What computes the samples: that of a Dask cluster, for example, is
+        ``Client(address).get_executor(pure=False)``.
+    jobs : int, optional
+        Without an executor: how many processes of this machine compute; 1 by default.
+    output : path, optional
+        Folder in which the archive is written; none is written by default.
+    cache : bool, optional
+        Take samples that a run before this one finished, and keep those that this one finishes,
+        until an archive of all of them is written; True by default.
+    progress : bool, optional
+        Show a progress bar: True, False, or None for a bar where stderr is a terminal.
+
+    Returns
+    -------
+    Run
+        The finished samples, and those that failed: a sample that raises does not stop the run.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as above.
+    RunError
+        If workers vanished; what is finished is kept.
+    OSError
+        If a file cannot be written.
+    """
+    if not isinstance(experiment, Experiment):
+        experiment = get(experiment)
+    if settings is not None:
+        experiment = changed(experiment, settings, scale)
+    return runs.run(experiment, scale, **options)
+
+
+# ------------------------------------------------------------------------------------------------
+# Archives
+# ------------------------------------------------------------------------------------------------
+
+
+def results_folder() -> Path | None:
+    """Return the folder of the archives, or None where there is none to be found.
+
+    It is the one that the environment's ``WFMLIB_RESULTS`` names; otherwise ``book/results`` of
+    the nearest folder, from the current one upward, that has it, or that holds the book. It need
+    not exist yet.
+
+    Returns
+    -------
+    pathlib.Path or None
+    """
+    chosen = os.environ.get(RESULTS)
+    if chosen:
+        return Path(chosen)
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        results = folder / "book" / "results"
+        if results.is_dir() or ((folder / "_toc.yml").is_file() and results.parent.is_dir()):
+            return results
+    return None
+
+
+def find(name: str, folder: str | Path | None = None, *, scale: str = "paper") -> Path:
     """Return where the archive of an experiment is.
 
     Parameters
@@ -92,12 +205,10 @@ def find(
     name : str
         Name of the experiment; or, of an archive of one's own, its name in `wfm list`.
     folder : path, optional
-        Where it is. By default it is looked for in `results_folder`, then in the user's cache;
-        one that the book's site has is fetched into that cache, once, with its SHA-256.
+        Where it is. By default it is looked for in `results_folder`, then in the user's cache,
+        into which it is fetched from the book's site, once.
     scale : str, optional
         ``"paper"`` or ``"quick"``; the site has none of the quick scale.
-    download : bool, optional
-        False: not to fetch it.
 
     Returns
     -------
@@ -108,38 +219,91 @@ def find(
     TypeError, ValueError
         If there is no such experiment or scale.
     FileNotFoundError
-        If there is none; the message says how to get it. It is a NotFetchedError where the site
-        should have given it.
+        If there is none; the message says how to get it.
     """
-    get(name.partition(MARK)[0] if isinstance(name, str) else name).scale(scale)
+    get(name.partition(runs.MARK)[0] if isinstance(name, str) else name).scale(scale)
     chosen = results_folder() if folder is None else folder
-    path = None if chosen is None else archive_path(name, scale, chosen)
+    path = None if chosen is None else runs.archive_path(name, scale, chosen)
     if path is not None and path.exists():
         return path
-    make = _make(name, scale)
-    if folder is None and scale == "paper" and site.has(name):
-        if not download and not site.cached(name):
-            raise NotFetchedError(f"{name}.nc is on the book's site, and was not fetched yet")
-        try:
-            return site.fetch(name)
-        except NotFetchedError as error:
-            raise NotFetchedError(f"{error}. Or {make}") from None
-    may = scale == "paper" and MARK not in name
-    first = "the wheel on the book's site fetches those of the book; or " if may else ""
-    if path is None:
-        raise FileNotFoundError(
-            f"no folder of archives: WFMLIB_RESULTS is not set, and there is no book/results "
-            f"here or above; {first}set it, then {make}"
-        )
-    raise FileNotFoundError(f"there is no archive {path}: {first}{make}")
+    if folder is None and scale == "paper" and f"{name}.nc" in runs.sums(runs.REGISTRY):
+        return _from_site(f"{name}.nc", _make(name))
+    where = f"there is no archive {path}" if path else f"no folder of archives: set {RESULTS}"
+    raise FileNotFoundError(f"{where}: {_make(name, scale)}")
 
 
 def _make(name, scale="paper"):
     """Say which command computes an archive."""
-    experiment, mark, _ = name.partition(MARK)
+    experiment, mark, _ = name.partition(runs.MARK)
     more = " --set NAME=VALUE ..." if mark else ""
     scaled = " --scale paper" if scale == "paper" else ""
     return f"`wfm run {experiment}{more}{scaled}` makes it"
+
+
+def cache_folder() -> Path:
+    """Return the folder of the archives that were fetched, below the user's cache."""
+    import pooch  # rarely needed, and slow to import
+
+    return pooch.os_cache("wfmlib") / "archives"
+
+
+def _from_site(file, make):
+    """Return an archive of the book's site: from its folder, or fetched into the user's cache."""
+    import pooch
+
+    site, path = _site(), cache_folder() / file
+    if site and not site.startswith(("http://", "https://")):
+        path = Path(site, ARCHIVES, file)
+        if not path.exists():
+            raise FileNotFoundError(f"there is no {path}, where {SITE} leads; or {make}")
+        return path
+    keeper = pooch.create(cache_folder(), site + ARCHIVES, registry=runs.sums(runs.REGISTRY))
+    if not site and not path.exists():
+        raise FileNotFoundError(
+            f"{file} is not here: set {SITE} to the address of the book's site, or to the folder "
+            f"of its pages, to fetch it from there; or {make}"
+        )
+    try:
+        with _quiet(pooch.get_logger()):
+            bar = sys.stderr.isatty()
+            keeper.fetch(file, downloader=pooch.HTTPDownloader(bar, timeout=PATIENCE))
+    except (OSError, ValueError) as error:  # no connection or no room; or another SHA-256
+        told = isinstance(error, ValueError) or getattr(error, "response", None) is not None
+        why = str(error) if told else error.strerror or type(error).__name__
+        raise FileNotFoundError(
+            f"{file} is not here, and {keeper.get_url(file)} does not give it ({why}). {SITE} may "
+            f"name another address of the book's site, or its folder. Or {make}"
+        ) from None
+    return path
+
+
+def _site():
+    """Return the address of the book's site, with a slash at its end, or the folder of its pages.
+
+    It is what the environment names, or else the address that the package was installed from; ""
+    where neither is known.
+    """
+    chosen = os.environ.get(SITE, "").strip().removesuffix("index.html")
+    if urlsplit(chosen).scheme == "file":
+        chosen = url2pathname(unquote(urlsplit(chosen).path))
+    if not chosen:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError, ValueError):
+            noted = importlib.metadata.distribution("wfmlib").read_text("direct_url.json")
+            url = json.loads(noted or "{}").get("url", "")
+            site, _, file = url.rpartition("/files/")
+            chosen = site if file.endswith(".whl") else ""
+    return chosen.rstrip("/") + "/" if chosen else ""
+
+
+@contextlib.contextmanager
+def _quiet(logger):
+    """Keep pooch from telling every file on stderr, which a page of the book would show."""
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def load(
@@ -174,14 +338,14 @@ def load(
     FileNotFoundError
         If there is no archive; the message says how to get it.
     DamagedArchiveError
-        If it, or its provenance, is missing or not as it was written. It is a ValueError.
+        If its SHA-256 is not that of the registry, or it is no archive. It is a ValueError.
     """
     if settings is not None:
         name = changed(get(name), settings, scale).archive_name
-    return read(find(name, folder, scale=scale))
+    return runs.read(find(name, folder, scale=scale))
 
 
-def fetch(*names) -> Any:
+def fetch(*names: str) -> None:
     """Fetch archives from the book's site into the user's cache, unless they are here already.
 
     The first cell of a downloaded notebook does it, so that the others need no network. What
@@ -204,82 +368,46 @@ def fetch(*names) -> Any:
             print(error)
 
 
-def own(folder: str | Path | None = None) -> list[tuple[str, str]]:
-    """Return the archives of one's own: those of experiments whose settings were changed.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Where they are; `results_folder` by default.
-
-    Returns
-    -------
-    list of (str, str)
-        Name and scale of each, as `load` takes them, sorted.
-    """
-    folder = results_folder() if folder is None else Path(folder)
-    if folder is None:
-        return []
-    found = []
-    for path in folder.glob(f"*{MARK}*.nc"):
-        quick = path.name.endswith(".quick.nc")
-        name = path.name.removesuffix(".quick.nc" if quick else ".nc")
-        if name.partition(MARK)[0] in MODULES:
-            found.append((name, "quick" if quick else "paper"))
-    return sorted(found)
-
-
-@functools.wraps(runner.run)
-def run(experiment, scale="quick", **options):
-    if not isinstance(experiment, Experiment):
-        experiment = get(experiment)
-    return runner.run(experiment, scale, **options)
-
-
-def verify(experiment: Experiment | str, folder: str | Path | None = None, **options) -> Any:
-    """Compare samples of an archive with new ones: `verification.verify`, also by name."""
-    from wfmlib.runs import verification  # late: it needs SciPy
-
-    if not isinstance(experiment, Experiment):
-        experiment = get(experiment)
-    return verification.verify(experiment, folder, **options)
-
-
-def state(name: str, folder: str | Path | None = None, *, scale: str = "paper") -> Any:
-    """Say what the archive of an experiment is to the code that is here.
+def check(
+    name: str, folder: str | Path | None = None, *, scale: str = "paper", **options: Any
+) -> list[Compared | Failure]:
+    """Compute samples of an archive anew, and compare them within the experiment's tolerance.
 
     Parameters
     ----------
     name, folder, scale
         As for `load`.
+    samples : int, optional
+        How many to compute at most, drawn at random; 3 by default.
+    minutes : float, optional
+        How long that may take together, by the seconds of the archive; 5 by default. What would
+        not fit is not drawn; where nothing fits, the quickest sample is.
+    seed : int, optional
+        Of the draw; another one each time by default.
 
     Returns
     -------
-    str
-        ``"made"``, ``"verified"``, ``"differs"`` or ``"unverified"``, as `verification.state` has
-        it; empty where there is no archive of the experiment as it is defined.
+    list of Compared or Failure
+        One for each sample that was computed, or could not be.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as above, or the archive is of another definition or empty.
+    FileNotFoundError, DamagedArchiveError
+        As of `load`.
     """
-    from wfmlib.runs import verification
-
-    experiment = get(name.partition(MARK)[0] if isinstance(name, str) else name)
-    try:
-        path = find(name, folder, scale=scale)
-        data = read(path)
-    except (OSError, DamagedArchiveError):
-        return ""
-    experiment = as_archived(experiment, data, scale)
-    if data.attrs.get("definition") != experiment.definition(scale):
-        return ""
-    return verification.state(read_provenance(path), experiment, scale)
+    data = load(name, folder, scale=scale)
+    return runs.check(as_archived(data), data, scale, **options)
 
 
-def as_archived(experiment: Experiment | str, data: Any, scale: str) -> Any:
-    """Return an experiment with the changes that an archive notes, where it still has them."""
-    try:
+def as_archived(data: Any) -> Experiment:
+    """Return the experiment of an archive, with the changes that it notes, if it has them yet."""
+    experiment = get(data.attrs["experiment"])
+    with contextlib.suppress(ValueError):  # the experiment has lost a setting since
         changes = json.loads(data.attrs.get("changes", "{}"))
-        return changed(experiment, changes, scale) if changes else experiment
-    except ValueError:  # the experiment has lost a setting since
-        return experiment
+        return changed(experiment, changes, data.attrs["scale"]) if changes else experiment
+    return experiment
 
 
 class ArchiveError(Exception):
@@ -314,27 +442,21 @@ def complete(name: str) -> Any:
     Raises
     ------
     ArchiveError
-        If there is none, if samples are missing in it, if it or its provenance is damaged, or if
-        it was made of another definition of the experiment.
+        If there is none, if samples are missing in it, if it is damaged, or if it was made of
+        another definition of the experiment.
     """
-    make = _make(name)
+    file, make = f"its archive {name}.nc", _make(name)
     try:
         found = load(name)
-    except NotFetchedError as error:
-        raise ArchiveError(f"its archive {error}", absent=True) from None
     except FileNotFoundError:
-        message = f"its archive {name}.nc is not here: {make}"
-        raise ArchiveError(message, absent=True) from None
+        raise ArchiveError(f"{file} is not here: {make}", absent=True) from None
     except (OSError, DamagedArchiveError):
-        message = (
-            f"its archive {name}.nc, or the provenance beside it, cannot be read: {make} anew"
+        raise ArchiveError(f"{file} is damaged: {make} anew", absent=False) from None
+    if not runs.is_current(found, get(name), "paper"):
+        raise ArchiveError(
+            f"{file} belongs to another definition of it: {make} anew", absent=False
         )
-        raise ArchiveError(message, absent=False) from None
-    if not is_current(found, get(name), "paper"):
-        message = f"its archive {name}.nc belongs to another definition of it: {make} anew"
-        raise ArchiveError(message, absent=False)
     done, wanted = found.attrs["samples_done"], found.attrs["samples_wanted"]
     if done < wanted:
-        message = f"its archive {name}.nc holds {done} of {wanted} samples: {make} whole"
-        raise ArchiveError(message, absent=True)
+        raise ArchiveError(f"{file} holds {done} of {wanted} samples: {make} whole", absent=True)
     return found

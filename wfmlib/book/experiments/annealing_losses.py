@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import patterns
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.annealing.replicated import replicated_annealing
 from wfmlib.learning.annealing.simulated import simulated_annealing
 from wfmlib.models import Perceptron
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 SETTINGS = {
     "gamma": 1.0,

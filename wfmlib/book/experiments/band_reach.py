@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wfmlib import Band, patterns
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.messages.reinforced import reinforced_message_passing
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 SETTINGS = {"kappa": 1.0, "rate": 0.003, "lean": 0.1, "max_sweeps": 600}
 

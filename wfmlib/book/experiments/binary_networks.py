@@ -21,9 +21,9 @@ import numpy as np
 
 from wfmlib import datasets, landscape, patterns
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.learning.descent.binary_sgd import binary_sgd
 from wfmlib.networks.binary_mlp import BinaryMLP
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 SETTINGS = {
     "units": {"mnist": [101, 101], "fashion": [101, 101], "cifar10": [101, 101, 101]},

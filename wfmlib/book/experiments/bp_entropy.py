@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from wfmlib import TreeCommittee, learning, patterns
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 
 def sample(settings, point, seed):

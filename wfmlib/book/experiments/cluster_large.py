@@ -10,8 +10,8 @@ import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
 from wfmlib.book.experiments.cluster_scale import AT, AXES, VARIABLES, scale
+from wfmlib.book.runs import Agreement, Experiment
 from wfmlib.learning.pages.clipped import learned
-from wfmlib.runs.experiment import Agreement, Experiment
 
 FOCUSING = {
     "replicas": 10,

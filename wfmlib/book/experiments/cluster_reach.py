@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.messages.reinforced import reinforced_message_passing
 from wfmlib.learning.pages.clipped import learned
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 SETTINGS = {
     "replicas": 10,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.descent.clipped_replicas import clipped_replicas
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.messages.packed_reinforced import packed_reinforced
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 AT = " at load "
 MESSAGES = {"lean": 0.1, "look": 5}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from wfmlib import learning
+from wfmlib.book.runs import Agreement
 from wfmlib.learning.descent.schedules import FAST, SLOW, Schedule
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.runs.experiment import Agreement
 
 ALGORITHMS = ("fBP", "eLAL", "ceSGD slow", "ceSGD fast", "LAL")  # from wide to narrow, says P1
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from wfmlib import patterns
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT, ALGORITHMS, RECIPES, solve
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.models import TreeCommittee
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 # Where they give up. The first is some hundred times, eLAL's three times, what load 1 takes; the
 # slow schedule has by then sharpened its units until nothing moves.

@@ -11,8 +11,8 @@ from wfmlib import landscape, learning, patterns
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT, RECIPES
 from wfmlib.book.experiments.focusing import AXES, CURVE, curve, no_curve
 from wfmlib.book.experiments.tree_minima import BETAS, COUPLINGS, SEED, TASK
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.models import TreeCommittee
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 RECIPE = {name: value for name, value in RECIPES["eLAL"].items() if name != "replicas"}
 SETTINGS = TASK | {"recipe": RECIPE | {"max_epochs": 10_000}}

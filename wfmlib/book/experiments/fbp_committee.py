@@ -7,7 +7,7 @@ with the latter.
 from __future__ import annotations
 
 from wfmlib.book.experiments.focusing import AGREEMENT, AXES, OUTCOME, success
-from wfmlib.runs.experiment import Experiment, Scale
+from wfmlib.book.runs import Experiment, Scale
 
 SETTINGS = {
     "N": 999,

@@ -14,7 +14,7 @@ from wfmlib.book.experiments.focusing import (
     no_curve,
     outcome,
 )
-from wfmlib.runs.experiment import Experiment, Scale
+from wfmlib.book.runs import Experiment, Scale
 
 SETTINGS = {
     "N": 999,

@@ -17,8 +17,8 @@ from wfmlib.book.experiments.focusing import (
     no_curve,
     outcome,
 )
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.learning import atanh_steps
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 SETTINGS = {
     "N": 2001,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wfmlib.book.experiments.focusing import AGREEMENT, AXES, OUTCOME, success
-from wfmlib.runs.experiment import Axis, Experiment, Scale
+from wfmlib.book.runs import Axis, Experiment, Scale
 
 SETTINGS = {
     "units": 1,

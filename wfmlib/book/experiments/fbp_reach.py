@@ -7,7 +7,7 @@ The cheaper, expanded messages, at loads up to one at which no run is solved. Wi
 from __future__ import annotations
 
 from wfmlib.book.experiments.focusing import AGREEMENT, AXES, OUTCOME, success
-from wfmlib.runs.experiment import Axis, Experiment, Scale
+from wfmlib.book.runs import Axis, Experiment, Scale
 
 SETTINGS = {
     "N": 999,

@@ -13,8 +13,8 @@ import numpy as np
 
 from wfmlib import landscape
 from wfmlib.book.experiments.focusing import AGREEMENT, AXES, focus
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.learning import atanh_steps
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 SETTINGS = {
     "N": 2001,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import Binary, Perceptron, Spherical, TreeCommittee, landscape, learning, patterns
+from wfmlib.book.runs import Agreement, Axis, Variable
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.runs.experiment import Agreement, Axis, Variable
 
 WEIGHTS = {"binary": Binary(), "spherical": Spherical()}
 

@@ -10,8 +10,8 @@ import math
 import numpy as np
 from scipy.special import erf, expit, ndtr
 
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.models import Activation, Margin, ReLU, TreeCommittee
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.theory import full_breaking, typical
 
 

@@ -12,8 +12,8 @@ from wfmlib.book.experiments.full_capacities import (
     VARIABLES,
     capacities,
 )
+from wfmlib.book.runs import Axis, Experiment, Scale
 from wfmlib.models import Margin, Perceptron, Spherical
-from wfmlib.runs.experiment import Axis, Experiment, Scale
 
 
 def sample(settings, point, seed):

@@ -11,8 +11,8 @@ import numpy as np
 from wfmlib import Committee, learning
 from wfmlib.book.experiments.focusing import AGREEMENT, OUTCOME, outcome
 from wfmlib.book.experiments.image_task import DATA, QUICK_TASK, SEED, TASK, task
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 VARIABLES = OUTCOME | {
     "step_errors": Variable("1", "wrong answers of the centre after each step", ("step",)),

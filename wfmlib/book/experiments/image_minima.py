@@ -15,7 +15,7 @@ from wfmlib.book.experiments.image_task import (
     ended,
     solve,
 )
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers on the training patterns", dtype="int32"),

@@ -23,9 +23,9 @@ from wfmlib.book.experiments import committee_algorithms
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT
 from wfmlib.book.experiments.image_task import ALGORITHMS, RECIPES
 from wfmlib.book.experiments.image_training_sets import training_set
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.learning.descent.binary_sgd import binary_sgd
 from wfmlib.models import Committee
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 DEEP = "BinaryNet"
 CENTRE = "eLAL"

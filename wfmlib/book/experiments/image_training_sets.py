@@ -20,9 +20,9 @@ from wfmlib.book.experiments import committee_algorithms
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT
 from wfmlib.book.experiments.focusing import AXES, CURVE
 from wfmlib.book.experiments.image_task import ALGORITHMS, RECIPES, around, synthetic
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES
 from wfmlib.models import Committee
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers on the training patterns", ("run",), "int32"),

@@ -21,7 +21,7 @@ from wfmlib.book.experiments.image_task import (
     ended,
     solve,
 )
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the weights", dtype="int32"),

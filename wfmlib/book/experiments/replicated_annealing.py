@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import patterns
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.learning.annealing.replicated import replicated_annealing
 from wfmlib.models import Binary, Committee, ReLU, Sign, TreeCommittee
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 SETTINGS = {
     "units": {"sign": 33, "relu": 32},

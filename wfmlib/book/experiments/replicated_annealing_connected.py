@@ -14,7 +14,7 @@ from wfmlib.book.experiments.replicated_annealing import (
     VARIABLES,
     sample,
 )
-from wfmlib.runs.experiment import Axis, Experiment, Scale
+from wfmlib.book.runs import Axis, Experiment, Scale
 
 SETTINGS = {
     "units": {"sign": 9, "relu": 8},

@@ -11,10 +11,10 @@ import warnings
 import numpy as np
 
 from wfmlib import learning, patterns
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 from wfmlib.landscape import overlap
 from wfmlib.models import LogPotential, Margin, Perceptron
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
 DRAWS = 2
 SETTINGS = {

@@ -15,8 +15,8 @@ import numpy as np
 from wfmlib.book.experiments import binary_networks
 from wfmlib.book.experiments.binary_networks import LAYERS
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.networks.binary_mlp import BinaryMLP
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 SETTINGS = binary_networks.SETTINGS | {"drawn": 2000}
 QUICK = binary_networks.QUICK | {"drawn": 200}

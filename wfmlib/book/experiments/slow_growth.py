@@ -14,9 +14,9 @@ from wfmlib import landscape, patterns
 from wfmlib.book.experiments import tree_minima
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT, solve
 from wfmlib.book.experiments.focusing import AXES, CURVE, curve, no_curve
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.learning.descent.schedules import SLOW
 from wfmlib.models import TreeCommittee
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the weights; -1: not a number", dtype="int32"),

@@ -7,8 +7,8 @@ import numpy as np
 from wfmlib import landscape, patterns
 from wfmlib.book.experiments.committee_algorithms import AGREEMENT, ALGORITHMS, RECIPES, solve
 from wfmlib.book.experiments.focusing import AXES, CURVE, curve, no_curve
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 from wfmlib.models import TreeCommittee
-from wfmlib.runs.experiment import Axis, Experiment, Scale, Variable
 
 VARIABLES = {
     "errors": Variable("1", "wrong answers of the weights; -1: not a number", dtype="int32"),
