@@ -46,8 +46,7 @@ help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
 		| awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
-setup: $(READY)  ## create .venv with the pinned dependencies, and compile the kernels
-	@$(BIN)/wfm compile --jobs $(JOBS)
+setup: $(READY)  ## create .venv with the pinned dependencies
 
 $(LOCKED): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
@@ -127,7 +126,6 @@ oldest: $(OLDEST_READY)  ## check the package with the oldest versions that pypr
 		$$(grep -L '^from tools' tests/unit/test_*.py)
 
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
-	@$(BIN)/wfm compile --jobs $(JOBS)
 	JUPYTER_CONFIG_PATH="$(CURDIR)/tools/jupyter" $(BIN)/jupyter lab --ip 127.0.0.1 --notebook-dir book \
 		--LabApp.default_url=/lab/tree/01_binary_perceptron.md
 
