@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import wfmlib
-from tests import tiny_images
 from tests import toy_experiment as toy
 from wfmlib.book import claim_checks, claims, cli, experiments
 from wfmlib.book.commands import compile, show
@@ -388,119 +387,6 @@ def test_wide_tables_are_split(capsys, archives, monkeypatch):
     _, out, _ = run(capsys, "show", "toy", "--scale", "quick")
     assert max(map(len, out.splitlines())) <= cli.WIDTH
     assert [len(re.findall(f"{name}$|{name}  ", out, re.M)) for name in names] == [2] * 6
-
-
-# ------------------------------------------------------------------------------------------------
-# Image data
-# ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def images(tmp_path, monkeypatch):
-    """Serve tiny data sets; keep the cache, and a folder with MNIST alone, in the test's own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("WFMLIB_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with tiny_images.serve() as server:
-        server.tiny.install(monkeypatch)
-        mnist = [label for label in server.tiny.files if label.startswith("mnist")]
-        server.tiny.write(tmp_path / "data", *mnist)
-        server.folder, server.cache = tmp_path / "data", tmp_path / "cache" / "wfmlib" / "data"
-        yield server
-
-
-def states(out):
-    """Return the cells of the table that `wfm data` prints."""
-    lines = [line for line in out.splitlines() if "/" in line.split(" ")[0]]
-    return {cells[0]: cells[1:] for cells in (re.split(r"  +", line) for line in lines)}
-
-
-def test_data_without_an_action_helps(capsys):
-    status, out, err = run(capsys, "data")
-    assert (status, err) == (0, "")
-    assert "usage: wfm data" in out
-
-
-def test_data_list(capsys, images, monkeypatch):
-    status, out, err = run(capsys, "data", "list")
-    assert (status, err) == (0, "")
-    folder = str(images.folder)
-    assert all(len(line) <= cli.WIDTH or folder in line for line in out.splitlines()[:-1])
-    for label, (size, where) in states(out).items():
-        assert size == str(len(images.tiny.files[label]))
-        assert where == ("folder" if label.startswith("mnist") else "not here")
-    assert len(states(out)) == 14
-    for text in ("arXiv:1708.07747", "MIT", folder, str(images.cache)):
-        assert text in out
-    monkeypatch.delenv("WFMLIB_DATA")
-    _, out, _ = run(capsys, "data", "list", "mnist")
-    assert {where for _, where in states(out).values()} == {"not here"}
-    assert len(states(out)) == 4
-    assert "none: WFMLIB_DATA is not set" in out
-
-
-def test_data_get_and_check(capsys, images):
-    status, out, err = run(capsys, "data", "get", "mnist", "Fashion-MNIST", "mnist")
-    assert (status, err) == (0, "")
-    said = dict(line.split(": ") for line in out.splitlines())
-    assert [said[label] for label in sorted(said)] == ["downloaded"] * 4 + ["folder"] * 4
-    _, out, _ = run(capsys, "data", "get", "fashion_mnist")
-    assert out.count(": cache") == 4
-    assert len(images.asked) == 4
-
-    run(capsys, "data", "get", "cifar-10")
-    images.tiny.write(images.folder, "cifar-10-batches-bin/data_batch_5.bin")
-    status, out, err = run(capsys, "data", "check")
-    assert (status, err) == (0, "")
-    checked = states(out)
-    assert len(checked) == 14
-    unknown = ["folder", "good size and format; its SHA-256 is not known here"]
-    assert checked.pop("cifar-10-batches-bin/data_batch_5.bin") == unknown
-    assert {state for _, state in checked.values()} == {"good"}
-
-
-def test_data_that_is_damaged(capsys, images):
-    label = "fashion-mnist/t10k-labels-idx1-ubyte.gz"
-    run(capsys, "data", "get", "fashion_mnist")
-    (images.cache / label).write_bytes(b"abc")
-    status, out, err = run(capsys, "data", "check", "fashion_mnist")
-    assert status == 1
-    assert states(out)[label] == ["cache", "damaged"]
-    assert f"{images.cache / label} has 3 bytes of" in err
-    assert (images.cache / label).read_bytes() == b"abc"
-    status, out, err = run(capsys, "data", "get", "fashion_mnist")
-    assert status == 0
-    assert f"{label}: downloaded\n" in out
-    assert err.endswith(": removed\n")
-    assert run(capsys, "data", "check", "fashion_mnist")[0] == 0
-
-    label = "mnist/train-labels-idx1-ubyte.gz"
-    (images.folder / label).write_bytes(b"abc")
-    status, _, err = run(capsys, "data", "get", "mnist")
-    assert status == 1
-    assert err.startswith(f"wfm data get: {images.folder / label} has 3 bytes of")
-    assert (images.folder / label).read_bytes() == b"abc"
-
-
-def test_data_that_cannot_be_had(capsys, images, monkeypatch):
-    images.answers["/cifar-10-batches-bin/cifar-10-binary.tar.gz"] = 404
-    status, out, err = run(capsys, "data", "get", "cifar10")
-    assert (status, out) == (1, "")
-    assert re.match(r"wfm data get: cifar-10-batches-bin/data_batch_1.bin is not here, and ", err)
-    status, out, err = run(capsys, "data", "check", "cifar10")
-    assert (status, out) == (1, "")
-    assert "none of the files is here" in err
-    monkeypatch.setenv("WFMLIB_DATA", "typo")
-    status, out, err = run(capsys, "data", "list")
-    assert (status, out) == (1, "")
-    assert "WFMLIB_DATA must name a folder, got 'typo'" in err
-
-
-@pytest.mark.parametrize("action", ["list", "get", "check"])
-def test_unknown_data(capsys, action):
-    status, out, err = run(capsys, "data", action, "mist")
-    assert (status, out) == (2, "")
-    assert "did you mean mnist?" in err
 
 
 def test_help_loads_no_numerics():

@@ -105,7 +105,7 @@ def test_edits_of_what_samples_depend_on_are_noticed(before, file, old, new, tho
         ("book/claims.py", "import difflib", "import difflib\nLEVEL = 0.05"),
         ("book/display/palette.py", "from __future__", "COLOUR = 1\nfrom __future__"),
         ("theory/typical/entropy.py", "from __future__", "SIZE = 1\nfrom __future__"),
-        ("datasets/download.py", "from __future__", "PATIENCE_OF = 1\nfrom __future__"),
+        ("datasets/store.py", "from __future__", "PATIENCE_OF = 1\nfrom __future__"),
     ],
 )  # fmt: skip
 def test_other_edits_change_nothing(before, file, old, new):

@@ -71,7 +71,7 @@ def _parser():
               wfm list                 the experiments, and which archives are there
               wfm run NAME --jobs 2    compute one, in two processes
               wfm verify NAME          compare samples of its archive with new ones
-              wfm data list            the image data, and where the files are
+              wfm data get             download the image data
               wfm claims --help        more about a command"""
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

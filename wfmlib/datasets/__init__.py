@@ -1,12 +1,11 @@
 """Image data: Fashion-MNIST, MNIST and CIFAR-10, from the official files.
 
 A file is looked for in the folder that the environment's ``WFMLIB_DATA`` names, then in the user's
-cache; if it is in neither it is downloaded from the official address. ``wfm data`` lists, gets and
-checks the files.
+cache; if it is in neither it is downloaded from the official address, as by ``wfm data get``. Its
+SHA-256 is compared in any case.
 """
 
 from wfmlib.datasets.binarise import binarise, draw, dress_coat, shuffle_pixels
-from wfmlib.datasets.errors import DamagedDataError, MissingDataError
 from wfmlib.datasets.images import (
     CIFAR10_CLASSES,
     FASHION_MNIST_CLASSES,
@@ -18,8 +17,6 @@ from wfmlib.datasets.images import (
 __all__ = [
     "CIFAR10_CLASSES",
     "FASHION_MNIST_CLASSES",
-    "DamagedDataError",
-    "MissingDataError",
     "binarise",
     "cifar10",
     "draw",

@@ -93,8 +93,8 @@ def dress_coat(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
-    DamagedDataError, MissingDataError
-        As for `wfmlib.datasets.fashion_mnist`.
+    ValueError, FileNotFoundError
+        For a file, as for `wfmlib.datasets.fashion_mnist`.
 
     Source: P1, Sec. V.
     """

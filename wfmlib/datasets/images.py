@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from wfmlib.datasets import sources, store
+from wfmlib.datasets import formats, sources, store
 from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.types import Array
@@ -67,17 +67,14 @@ def fashion_mnist(split: str, classes: Sequence[str | int] | None = None) -> tup
     Raises
     ------
     TypeError, ValueError
-        If `split` or `classes` is none of those.
-    DamagedDataError
-        If a file is not the official one; the message names it and says what is wrong. It is a
-        ValueError. A damaged file in the cache has then been removed.
-    MissingDataError
-        If a file is not here and cannot be downloaded; the message says where to put it. It is
-        a FileNotFoundError.
+        If `split` or `classes` is none of those; a ValueError, too, if a file is not the official
+        one.
+    FileNotFoundError
+        If a file is not here and cannot be downloaded; the message says where to put it.
     """
     split = _validate.choice("split", split, tuple(SPLITS))
     chosen = None if classes is None else _numbers(classes)
-    images, labels = _idx(sources.FASHION_MNIST, split)
+    images, labels = _idx("fashion_mnist", split)
     if chosen is None:
         return images, labels
     kept = np.isin(labels, chosen)
@@ -106,20 +103,20 @@ def mnist(split: str) -> tuple[Array, Array]:
     ------
     ValueError
         If `split` is neither of the two.
-    DamagedDataError, MissingDataError
-        As for `fashion_mnist`.
+    ValueError, FileNotFoundError
+        For a file, as for `fashion_mnist`.
     """
-    return _idx(sources.MNIST, _validate.choice("split", split, tuple(SPLITS)))
+    return _idx("mnist", _validate.choice("split", split, tuple(SPLITS)))
 
 
 def cifar10(batch: Annotated[int, Range(1, 5, whole=True)] | str) -> tuple[Array, Array]:
     """Return the images and labels of one batch of CIFAR-10.
 
     Krizhevsky, *Learning Multiple Layers of Features from Tiny Images*, technical report (2009).
-    The official address has all batches in one archive of 170 MB: the first call downloads it and
-    keeps the batches. Batches 3 to 5 and the test batch have no SHA-256 of their own here: from
-    the archive they are covered by that of the archive; of those that somebody else put into the
-    folder only size and format are checked.
+    The official address has all batches in one archive of 170 MB: the first call downloads it, and
+    each call reads its batch there. Batches 3 to 5 and the test batch have no SHA-256 of their own
+    here: that of the archive covers them; of those that somebody put into the folder that
+    ``WFMLIB_DATA`` names only the format is checked.
 
     Parameters
     ----------
@@ -137,8 +134,8 @@ def cifar10(batch: Annotated[int, Range(1, 5, whole=True)] | str) -> tuple[Array
     ------
     TypeError, ValueError
         If `batch` is none of those.
-    DamagedDataError, MissingDataError
-        As for `fashion_mnist`.
+    ValueError, FileNotFoundError
+        For a file, as for `fashion_mnist`.
     """
     if isinstance(batch, str):
         if batch != "test":
@@ -146,16 +143,14 @@ def cifar10(batch: Annotated[int, Range(1, 5, whole=True)] | str) -> tuple[Array
         name = "test_batch.bin"
     else:
         name = f"data_batch_{_validate.integer('batch', batch, 1, 5)}.bin"
-    return store.load(sources.CIFAR10, sources.CIFAR10.file(name))
+    return formats.cifar(store.read(f"{sources.FOLDERS['cifar10']}/{name}"))
 
 
-def _idx(source, split):
+def _idx(name, split):
     """Return images and labels from a pair of IDX files."""
-    images, labels = (
-        store.load(source, source.file(f"{SPLITS[split]}-{kind}-ubyte.gz"))
-        for kind in ("images-idx3", "labels-idx1")
-    )
-    return images, labels
+    begin = f"{sources.FOLDERS[name]}/{SPLITS[split]}"
+    images = formats.idx(store.read(f"{begin}-images-idx3-ubyte.gz"), 3)
+    return images, formats.idx(store.read(f"{begin}-labels-idx1-ubyte.gz"), 1)
 
 
 def _numbers(classes):

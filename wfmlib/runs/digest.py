@@ -27,8 +27,6 @@ from pathlib import Path
 NOT_FOLLOWED = (
     "wfmlib.runs.experiment",
     "wfmlib.learning.solution",
-    "wfmlib.datasets.download",
-    "wfmlib.datasets.errors",
     "wfmlib.datasets.sources",
     "wfmlib.datasets.store",
 )

@@ -22,9 +22,6 @@ VARIABLE = "WFMLIB_SITE"  # of the environment: the address of the built book, o
 CARRIED = Path(__file__).with_name("site.json")  # put into the wheel by its build
 FILES = "files/"  # of the site: the wheel, and in a folder below it the archives
 ARCHIVES = FILES + "archives/"
-LARGEST = 1 << 26  # bytes of a file; the largest archive has 4 MB
-LIMIT = 600.0  # seconds for a file
-PATIENCE = 1.0  # seconds before a bar shows
 DAY = 86400  # seconds
 
 
@@ -167,17 +164,16 @@ def _forget_old():
 
 def _fetch(keeper, file):
     """Fetch one file with pooch, and say plainly what is wrong if that fails."""
-    from wfmlib.datasets import transfer  # late: the data sets need NumPy
+    import pooch
+    from requests import RequestException
 
     url = keeper.get_url(file)
     local = urlsplit(url).scheme == "file"
     try:
         with _quiet():
-            keeper.fetch(file, downloader=_copy if local else _download)
-    except transfer.BrokenDownloadError as error:
-        why = str(error)
-    except transfer.TooLargeError:
-        why = f"has more than {LARGEST} bytes, and was given up"
+            keeper.fetch(file, downloader=_copy if local else pooch.HTTPDownloader())
+    except RequestException as error:
+        why = f"cannot be had ({error})"
     except FileNotFoundError:
         why = "is not there"
     except OSError as error:
@@ -198,17 +194,6 @@ def _fetch(keeper, file):
 def _copy(url, output, _):
     """Copy a file from a folder: a downloader of pooch."""
     Path(output).write_bytes(Path(url2pathname(unquote(urlsplit(url).path))).read_bytes())
-
-
-def _download(url, output, _):
-    """Download a file from the web: a downloader of pooch, with a bar where it takes long."""
-    from tqdm.auto import tqdm
-
-    from wfmlib.datasets import transfer
-
-    shown = {"unit": "B", "unit_scale": True, "leave": False, "delay": PATIENCE}
-    with open(output, "wb") as opened, tqdm(desc=url.rpartition("/")[2], **shown) as bar:
-        transfer.fetch(url, transfer.Writer(opened, LARGEST, bar), LIMIT)
 
 
 @contextlib.contextmanager
