@@ -38,9 +38,12 @@ SEED :=
 # Of `make attack`: how long.
 MINUTES := 10
 
+# Of `make bench`: in the order of the page.
+BENCHMARKS := first_calls gaussian typical surroundings messages learning enumeration landscape since_then
+
 .DEFAULT_GOAL := help
 .PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
-	marks slides pdf epub site release bench speed references lock clean
+	marks slides pdf epub site release bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -164,12 +167,11 @@ release: $(READY) $(RELEASE_READY)  ## build wheel and sources into dist, check 
 	_build/release/empty/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
 	cd _build/release && empty/bin/wfm --version
 
-bench: $(READY)  ## measure speed, side by side with SciPy
-	$(BIN)/python -m pytest benchmarks -o python_files='bench_*.py' \
-		-o python_functions='test_* bench_*' --benchmark-only
-
-speed: $(READY)  ## measure what the page "What things cost" shows, and write its tables
-	$(BIN)/python -m tools.speed
+bench: $(READY)  ## measure speed, and print the tables of the page "What things cost"
+	mkdir -p _build
+	$(BIN)/python -m pytest -q -n0 $(BENCHMARKS:%=benchmarks/bench_%.py) -ra \
+		-o python_functions='bench_*' --benchmark-only --benchmark-json=_build/speed.json
+	$(BIN)/python -m tools.speed _build/speed.json
 
 references: $(READY)  ## execute the chapters and store the outputs of their checked cells
 	$(BIN)/python tools/notebooks.py prepare --without-references

@@ -11,12 +11,9 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.benchmark(group="Before the first result")
+
 CLOCK = "import time; began = time.perf_counter(); {}; print(time.perf_counter() - began)"
-IMPORTS = {
-    "wfmlib.theory": CLOCK.format("from wfmlib import theory"),
-    "wfmlib.learning": CLOCK.format("from wfmlib import learning"),
-    "numpy, scipy, numba": CLOCK.format("import numpy, scipy.special, numba"),
-}
 CALLS = {
     "typical.solve": (
         "from wfmlib.theory import typical; from wfmlib import Perceptron",
@@ -34,33 +31,39 @@ CALLS = {
 }
 
 
-def seconds(code, folder=None):
-    """Return what a program prints; kernels are kept in `folder`, or where they always are."""
-    environment = dict(os.environ)
-    if folder is not None:
-        environment.pop("NUMBA_CACHE_DIR", None)
-        environment["XDG_CACHE_HOME"] = str(folder)
+def seconds(code, folder):
+    """Return the number that a program prints; its kernels are kept in a folder."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
     return float(done.stdout)
 
 
-@pytest.mark.benchmark(group="imports, seconds")
-@pytest.mark.parametrize("name", IMPORTS)
-def test_import(benchmark, tell, name):
-    seconds(IMPORTS[name])  # compiled to bytecode
-    found = benchmark.pedantic(lambda: [seconds(IMPORTS[name]) for _ in range(5)], rounds=1)
-    tell(name, seconds=min(found))
+@pytest.mark.parametrize(
+    ("beside", "modules"),
+    [("", "wfmlib.theory"), ("NumPy, SciPy and numba alone", "numpy, scipy.special, numba")],
+)
+def bench_import(benchmark, row, tmp_path, beside, modules):
+    code = CLOCK.format(f"import {modules}")
+    seconds(code, tmp_path)  # compiled to bytecode
+    found = row(
+        "`from wfmlib import theory`",
+        lambda: [seconds(code, tmp_path) for _ in range(5)],
+        beside=beside,
+        rounds=1,
+    )
+    benchmark.extra_info["seconds"] = min(found)
 
 
-@pytest.mark.benchmark(group="first calls, seconds")
-@pytest.mark.parametrize("kept", [False, True], ids=["empty cache", "kernels kept"])
+@pytest.mark.parametrize("beside", ["", "kernels kept"])
 @pytest.mark.parametrize("name", CALLS)
-def test_first_call(benchmark, tell, tmp_path, name, kept):
+def bench_first_call(benchmark, tmp_path, name, beside):
     before, call = CALLS[name]
     code = f"{before}; " + CLOCK.format(call)
-    if kept:
+    if beside:
         seconds(code, tmp_path)
     found = benchmark.pedantic(seconds, args=(code, tmp_path), rounds=1)
-    tell(f"{name}, {'kernels kept' if kept else 'empty cache'}", seconds=found)
+    benchmark.extra_info.update(
+        what=f"first `{name}`, no kernel compiled", unit="s", beside=beside, seconds=found
+    )

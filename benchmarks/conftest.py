@@ -1,53 +1,46 @@
-"""What the benchmarks share: the conditions of a time are said first, what it means beside it."""
+"""What the benchmarks share: how a time becomes a row of the table, and its conditions."""
 
 from __future__ import annotations
 
 import os
 
 import numba
-import numpy as np
+import numpy
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
-
-from wfmlib.book.runs import processor
+import scipy
+from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(scope="session", autouse=True)
-def conditions(request):
-    """Print what a time depends on beside the program."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    blas = {
-        f"{one['internal_api']} {one['version']} for {one.get('architecture', '?')}"
-        for one in threadpool_info()
-        if one["user_api"] == "blas"
-    }
-    with capture.global_and_fixture_disabled():
-        print(
-            f"\n{processor()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}; "
-            f"numpy {np.__version__}, numba {numba.__version__}, {', '.join(sorted(blas))}"
-        )
-
-
-@pytest.fixture(scope="module")
 def one_thread():
-    """Keep the libraries to one thread."""
+    """Keep the libraries to one thread: times are those of one core."""
     with threadpool_limits(1):
         yield
 
 
+def pytest_benchmark_update_machine_info(machine_info):
+    """Keep what a time depends on beside the program."""
+    machine_info["load"] = os.getloadavg()[0]
+    machine_info["cores"] = os.cpu_count()
+    machine_info["libraries"] = ", ".join(
+        f"{one.__name__} {one.__version__}" for one in (numpy, scipy, numba)
+    )
+
+
 @pytest.fixture
-def tell(benchmark, capsys):
-    """Return a function that prints a result, and keeps it with the time."""
+def row(benchmark):
+    """Return a function that times another one for a row of the table.
 
-    def say(what, **found):
-        benchmark.extra_info.update(found)
-        shown = (
-            f"{name.replace('_', ' ')} {one:.3g}"
-            if isinstance(one, float)
-            else f"{name.replace('_', ' ')} {one}"
-            for name, one in found.items()
-        )
-        with capsys.disabled():
-            print(f"\n  {what}: {', '.join(shown)}")
+    Its arguments: what the row is called; the function; the unit, and how many seconds of the
+    function are one of it; the name of what stands beside, if this is not ours, or that and its
+    number, if it was told to us; how many rounds, if pytest-benchmark is not to choose; and what
+    is called before each.
+    """
 
-    return say
+    def timed(what, function, unit="s", per=1.0, *, beside="", quoted=(), rounds=0, setup=None):
+        benchmark.extra_info.update(what=what, unit=unit, per=per, beside=beside, quoted=quoted)
+        if not rounds:
+            return benchmark(function)
+        return benchmark.pedantic(function, setup=setup, rounds=rounds, warmup_rounds=1)
+
+    return timed

@@ -35,7 +35,6 @@ _MEMBERS = (
     "ReLU",
     "Sign",
     "Spherical",
-    "Ternary",
     "TreeCommittee",
 )
 

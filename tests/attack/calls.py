@@ -13,7 +13,6 @@ from wfmlib.models import (
     ParityMachine,
     Perceptron,
     Spherical,
-    Ternary,
     TreeCommittee,
 )
 from wfmlib.numerics import comparisons, gaussian, solvers
@@ -57,7 +56,6 @@ CALLS = [
     (models.Band, {"kappa": 0.5}),
     (models.CrossEntropy, {"gamma": 1.0, "beta": 1.0}),
     (models.LogPotential, {"exponent": 1.0, "kappa": 0.1}),
-    (models.Ternary, {"zeros": 0.3}),
     (models.TreeCommittee, {"units": 3}),
     (models.Committee, {"units": 3}),
     (models.ParityMachine, {"units": 3}),
@@ -262,7 +260,7 @@ CALLS = [
     ),
 ]
 
-THREE, FOUR, SPARSE = TreeCommittee(3), ParityMachine(4), Perceptron(Ternary())
+THREE, FOUR = TreeCommittee(3), ParityMachine(4)
 #: What an end needs besides: function, argument and end.
 WITH = {
     (learning.binary_sgd, "classes", 127): {"sigma": [0, 1, 2, 3, 126]},
@@ -273,7 +271,6 @@ WITH = {
 NARROWER = [
     (typical.solve, {"device": THREE}, "alpha", "with three units"),
     (large_deviation.solve, {"device": THREE}, "overlap", "for a committee of three"),
-    (large_deviation.solve, {"device": SPARSE}, "replicas", "with ternary weights"),
     (
         large_deviation.solve,
         {"device": FOUR},

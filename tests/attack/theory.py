@@ -21,9 +21,8 @@ from tests.attack.values import (
     interval,
     margins,
     powers,
-    ternary,
 )
-from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Ternary, TreeCommittee
+from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -215,27 +214,17 @@ def around_its_like(model):
     return model.map(lambda drawn: drawn | {"reference": drawn["constraint"]})
 
 
-FEW = st.one_of(
-    st.just(math.inf), st.floats(1.0, Ternary.most_replicas)
-)  # replicas, with ternary weights
 MEMBERS = [
     Target(typical.solve, arguments(bands(), alpha=LOADS), check_typical),
-    Target(typical.solve, arguments(ternary(), alpha=LOADS), check_typical),
-    *(
-        Target(
-            franz_parisi.solve,
-            arguments(around_its_like(drawn), distance=DISTANCES, alpha=LOADS),
-            check_around,
-        )
-        for drawn in (bands(), ternary())
+    Target(
+        franz_parisi.solve,
+        arguments(around_its_like(bands()), distance=DISTANCES, alpha=LOADS),
+        check_around,
     ),
-    *(
-        Target(
-            large_deviation.solve,
-            arguments(drawn, overlap=OVERLAPS, alpha=LOADS, replicas=FEW),
-            check_group,
-        )
-        for drawn in (bands(), ternary())
+    Target(
+        large_deviation.solve,
+        arguments(bands(), overlap=OVERLAPS, alpha=LOADS, replicas=REPLICAS),
+        check_group,
     ),
 ]
 

@@ -16,13 +16,10 @@ from wfmlib.models import (
     ReLU,
     Sign,
     Spherical,
-    Ternary,
     TreeCommittee,
 )
 from wfmlib.models.constraints.band import RANGE as BANDS
 from wfmlib.models.constraints.cross_entropy import SHARPNESS as SHARP
-from wfmlib.models.constraints.margin import RANGE as MARGINS
-from wfmlib.models.weights.ternary import ZEROS
 from wfmlib.numerics.ranges import APART
 from wfmlib.theory.axes import RESOLVED
 from wfmlib.theory.large_deviation.free_entropy import OVERLAP
@@ -104,17 +101,9 @@ def margins(device, low, high):
 @st.composite
 def bands(draw):
     """Return a device of any weights, and a band over its range of standard deviations."""
-    device = draw(devices((*WEIGHTS, Ternary())))
+    device = draw(devices(WEIGHTS))
     kappa = draw(st.one_of(st.floats(0.3, 3.0), edges(*BANDS)))
     return {"device": device, "constraint": Band(kappa * device.activation.scale)}
-
-
-@st.composite
-def ternary(draw, low=MARGINS[0], high=3.0):
-    """Return a device with weights of a drawn share of zeros, and a margin."""
-    weights = Ternary(draw(st.one_of(st.floats(0.05, 0.9), edges(*ZEROS))))
-    device = draw(devices((weights,)))
-    return {"device": device, "constraint": draw(margins(device, low, high))}
 
 
 LOADS = st.one_of(st.floats(1e-3, 4.0), powers(RESOLVED.low, 100.0))

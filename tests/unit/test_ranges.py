@@ -112,9 +112,7 @@ def test_every_range_is_called():
     }
     where = {(one, name, mark.where) for one, name, _, marks in DECLARED for mark in marks}
     known = {(name, where) for _, _, name, where in NARROWER}
-    assert {(name, place) for _, name, place in where} == known | {
-        ("replicas", "with ternary weights")
-    }
+    assert {(name, place) for _, name, place in where} == known
 
 
 @pytest.mark.parametrize("function", CALLED, ids=lambda one: f"{one.__module__}.{one.__name__}")

@@ -8,7 +8,7 @@ frozen value that compares and hashes, and theory finds its formulas in the memb
 from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
-from wfmlib.models.weights import Binary, Spherical, Ternary
+from wfmlib.models.weights import Binary, Spherical
 
 __all__ = [
     "Activation",
@@ -23,7 +23,6 @@ __all__ = [
     "ReLU",
     "Sign",
     "Spherical",
-    "Ternary",
     "TreeCommittee",
 ]
 

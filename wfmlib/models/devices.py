@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from wfmlib.models.activations import Activation, Linear, ReLU, Sign
-from wfmlib.models.weights import Binary, Spherical, Ternary
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import Count, Range
 
 __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepted"]
 
-WEIGHTS = (Binary, Spherical, Ternary)
+WEIGHTS = (Binary, Spherical)
 ACTIVATIONS = (Sign, ReLU, Activation)
 
 
@@ -85,13 +85,8 @@ class Device:
         ------
         TypeError, ValueError
             If `w` does not hold finite real numbers, or not as many units as the device has, or
-            anything but -1 and +1 where weights are binary; if they are ternary, for which
-            there is theory only.
+            anything but -1 and +1 where weights are binary.
         """
-        if isinstance(self.weights, Ternary):
-            raise ValueError(
-                f"device must have weights Binary() or Spherical() for a network, got {self!r}"
-            )
         net = self._network(w)
         if net.w.ndim > 1 and len(net.w) != self.units:
             raise ValueError(f"w must have {self.units} rows, one a unit, got shape {net.w.shape}")
@@ -121,7 +116,7 @@ class Perceptron(Device):
 
     Parameters
     ----------
-    weights : Binary, Spherical or Ternary
+    weights : Binary or Spherical
         What a weight may be.
 
     Raises
@@ -135,7 +130,7 @@ class Perceptron(Device):
     array([1], dtype=int8)
     """
 
-    weights: Binary | Spherical | Ternary = Binary()
+    weights: Binary | Spherical = Binary()
 
     units = 1  #: number of units
     activation = Linear()  #: a stability is the field itself: effective overlap c(q) = q
@@ -166,7 +161,7 @@ class TreeCommittee(Device):
         holds as K tends to infinity after N.
     activation : Sign, ReLU or Activation
         What a unit answers to its preactivation.
-    weights : Binary, Spherical or Ternary
+    weights : Binary or Spherical
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
 
     Raises
@@ -185,7 +180,7 @@ class TreeCommittee(Device):
 
     units: Annotated[int | float, Range(1, whole=True, also=(math.inf,))]
     activation: Sign | ReLU | Activation = Sign()
-    weights: Binary | Spherical | Ternary = Spherical()
+    weights: Binary | Spherical = Spherical()
 
     def __post_init__(self):
         self._checked(self.activation)
@@ -206,7 +201,7 @@ class Committee(Device):
         Number K of units, at least 1.
     activation : Sign, ReLU or Activation
         What a unit answers to its preactivation.
-    weights : Binary, Spherical or Ternary
+    weights : Binary or Spherical
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N``.
 
     Raises
@@ -217,7 +212,7 @@ class Committee(Device):
 
     units: Count
     activation: Sign | ReLU | Activation = Sign()
-    weights: Binary | Spherical | Ternary = Spherical()
+    weights: Binary | Spherical = Spherical()
 
     tree = False
 
@@ -239,7 +234,7 @@ class ParityMachine(Device):
     ----------
     units : int
         Number K of units, at least 1.
-    weights : Binary, Spherical or Ternary
+    weights : Binary or Spherical
         What a weight may be; the sphere is that of each unit, ``|w_k|^2 = N/K``.
 
     Raises
@@ -249,7 +244,7 @@ class ParityMachine(Device):
     """
 
     units: Count
-    weights: Binary | Spherical | Ternary = Spherical()
+    weights: Binary | Spherical = Spherical()
 
     def __post_init__(self):
         self._checked()

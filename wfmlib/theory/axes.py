@@ -24,14 +24,13 @@ from wfmlib.models.devices import (
     TreeCommittee,
     accepted,
 )
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.weights import Spherical
 from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import NOT_NEGATIVE, Range
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
 HARD = (Margin, Band)  # what is counted are solutions
-FINITE = (Binary, Spherical)  # weights of machines of finitely many units
 
 LOAD = NOT_NEGATIVE
 RESOLVED = Range(1e-7, also=(0.0,))  # loads whose largest margin lies within the range of margins
@@ -142,11 +141,6 @@ def _check_finite(device, term, constraint, finite, odd):
         raise ValueError(
             "device must have three units where their number is finite, or infinitely many "
             f"(units=np.inf), here; got {device!r}"
-        )
-    if not isinstance(device.weights, FINITE):
-        raise ValueError(
-            "device must have weights Binary() or Spherical() where units are finitely many, "
-            f"got {device!r}"
         )
     if constraint != Margin(0.0):
         raise ValueError(

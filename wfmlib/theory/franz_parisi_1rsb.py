@@ -31,7 +31,6 @@ from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import _validate, gaussian
 from wfmlib.numerics.ranges import APART, SHARE, Distance, Range, Share
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
@@ -315,7 +314,7 @@ class _Search:
 
     def __init__(self, device, alpha, distance, reference, constraint):
         _validate.member("reference", reference, (Margin,))
-        checked(device, constraint, weights=(Binary, Spherical))
+        checked(device, constraint)
         self.case = Surroundings(device, alpha, reference, constraint)
         self.distance = APART.check("distance", distance)
         state, self.report = self.case.solve(self.distance, self.case.start)

@@ -14,6 +14,5 @@ file; the saddle points of `theory` call its methods:
 from wfmlib.models.weights.binary import Binary
 from wfmlib.models.weights.spherical import Spherical
 from wfmlib.models.weights.terms import ConstrainedEntropic, Entropic
-from wfmlib.models.weights.ternary import Ternary
 
-__all__ = ["Binary", "ConstrainedEntropic", "Entropic", "Spherical", "Ternary"]
+__all__ = ["Binary", "ConstrainedEntropic", "Entropic", "Spherical"]

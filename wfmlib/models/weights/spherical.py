@@ -31,7 +31,6 @@ class Spherical:
     implicit = False  #: conjugates of a given overlap are closed formulas
     #: where groups are looked for: as long as they grow
     last_split, largest_split = 300.0, 1e24
-    most_replicas = math.inf  #: of those at a given overlap, if not infinitely many
     #: logarithm of p_hat beyond which counted solutions are closer than can be resolved
     largest_log_hat = 25.0
     #: logarithm of (1 - p1) / (1 - p0) beyond which growth only falls

@@ -351,7 +351,7 @@ def geometric_bound(device: Device, distance: Distances) -> Any:
     -------
     float or ndarray
         ``-d ln d - (1 - d) ln(1 - d)`` (Binary), or ``ln(4 d (1 - d)) / 2``
-        (Spherical), in nats per weight; that of `Ternary` is in `Ternary.bound`.
+        (Spherical), in nats per weight.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.models.weights import Binary, Ternary
+from wfmlib.models.weights import Binary
 from wfmlib.numerics import _validate
 from wfmlib.numerics.ranges import Narrower, Range
 from wfmlib.numerics.solvers import (
@@ -69,7 +69,6 @@ Overlaps: TypeAlias = Annotated[ArrayLike, *Overlap.__metadata__]
 Replicas: TypeAlias = Annotated[
     float,
     REPLICAS,
-    Narrower("with ternary weights", replace(REPLICAS, high=Ternary.most_replicas)),
     Narrower("for a parity machine of more than three units", Range(1.0, float(MOST_POWERS))),
 ]
 
@@ -161,8 +160,8 @@ def solve(
         committee of three), and above the lower end of `overlap_range`.
     replicas : float
         Number y of replicas, not necessarily an integer: from 1 to 1e5, or ``math.inf``; from 1 to
-        50, or ``math.inf`` with ternary weights; from 1 to 50 for a parity machine of more than
-        three units. With 1 they are typical solutions, whatever the overlap.
+        50 for a parity machine of more than three units. With 1 they are typical solutions,
+        whatever the overlap.
     constraint : Margin or Band
         What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, 0 for
         finitely many units; or a band from 0.01 to 10 times it.
@@ -504,13 +503,13 @@ def zero_complexity_replicas(
         return point.complexity
 
     start = 0.0 if complexity(0.0) > 0.0 else math.log(2.0)
-    most = min(REPLICAS.high, axes[0].most_replicas)
-    last = math.log(most)
     try:
-        return math.exp(first_root(complexity, start, last, step=0.5, tolerance=1e-9)[0])
+        return math.exp(
+            first_root(complexity, start, math.log(REPLICAS.high), step=0.5, tolerance=1e-9)[0]
+        )
     except NoZero as failure:
         message = (
-            f"the complexity keeps its sign up to {most:g} replicas: overlap = "
+            f"the complexity keeps its sign up to {REPLICAS.high:g} replicas: overlap = "
             f"{overlap:.6g}, alpha = {alpha:.6g}"
         )
         report = Report(False, failure.residual, failure.report.iterations, message)
@@ -579,8 +578,7 @@ def _checked_overlap(overlap, axes):
 
 
 def _checked_replicas(replicas, device, axes):
-    countable = min(REPLICAS.high, axes[0].most_replicas)
-    replicas = replace(REPLICAS, high=countable).check("replicas", replicas)
+    replicas = REPLICAS.check("replicas", replicas)
     most = axes[1].most_replicas
     if replicas > most:
         raise ValueError(

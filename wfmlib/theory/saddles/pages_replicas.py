@@ -136,7 +136,7 @@ def _lack(log_q_hat, overlap):
 
 @njit(error_model="numpy")
 def conjugate(overlap):
-    """Return the conjugate at which `overlap` is that of typical solutions, `Discrete`."""
+    """Return the conjugate at which `overlap` is that of typical solutions, `Binary`."""
     place = first_zero(_lack, overlap, math.log(overlap) - 1e-3, 90.0, 1.0, 1e-14, 1e-6)[0]
     return math.exp(place)
 
@@ -152,7 +152,7 @@ def group(q0_hat, split, m, rule):
 
 @njit(error_model="numpy")
 def broken(q0_hat, split, m, rule):
-    """Return q0, 1 - q1, q1 - q0, term and complexity, as `Discrete.broken`."""
+    """Return q0, 1 - q1, q1 - q0, term and complexity, as `Binary.broken`."""
     common, spread, complement, term, information = group(q0_hat, split, m, rule)
     product = spread * q0_hat + (common + spread) * split
     term -= 0.5 * ((q0_hat + split) * complement + m * product)
@@ -168,7 +168,7 @@ def _wider(log_split, given):
 
 @njit(error_model="numpy")
 def widest_split(overlap, replicas, rule):
-    """Return ``q1_hat - q0_hat`` where q0 = 0, as `Discrete.widest_split`."""
+    """Return ``q1_hat - q0_hat`` where q0 = 0, as `Binary.widest_split`."""
     start = math.log(strongest_pull(None, overlap) / replicas)
     given, tolerance = (overlap, replicas, rule), NEAR if len(rule) == len(COARSE) else FINE
     place = increasing_zero(_wider, given, start, start - 60.0, start + 40.0, tolerance)[0]
@@ -183,7 +183,7 @@ def _pulled(d0_hat, given):
 
 @njit(error_model="numpy")
 def binary_limit(overlap, place):
-    """Return q1_hat, d0_hat, spread and term of infinitely many replicas, `Discrete.limit`."""
+    """Return q1_hat, d0_hat, spread and term of infinitely many replicas, `Binary.limit`."""
     q1_hat = conjugate(overlap) * share(place)
     width, complement = math.sqrt(q1_hat), 1.0 - overlap
     given, high = (width, complement), strongest_pull(None, overlap)
@@ -199,7 +199,7 @@ def binary_limit(overlap, place):
 
 @njit(error_model="numpy")
 def binary_unloaded(overlap, replicas, rule):
-    """Return entropy, slope, complexity and split without patterns, `Discrete.unloaded`."""
+    """Return entropy, slope, complexity and split without patterns, `Binary.unloaded`."""
     if math.isinf(replicas):
         entropy, slope = unloaded_limit(None, overlap)
         return entropy, slope, math.nan, math.nan
