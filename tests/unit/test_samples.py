@@ -1,7 +1,4 @@
-"""Every experiment's sample is computed on a tiny case, its code followed as it runs.
-
-Recipes at the papers' scale are held by `test_recipes.py`.
-"""
+"""Every experiment's sample is computed on a tiny case, its code followed as it runs."""
 
 import sys
 from pathlib import Path
