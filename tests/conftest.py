@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from hypothesis import HealthCheck, settings
 
 from tools import browser as chromium
 
@@ -22,6 +23,18 @@ ROOT = Path(__file__).resolve().parent.parent
 # Before anything imports numba: one folder for the kernels of tests, chapters and subprocesses.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "_build" / "numba"))
 HTML = ROOT / "_build" / "html"
+
+# `make test` draws the same few arguments each time, `make properties` new ones for long.
+for name, count in {"quick": 100, "long": 10_000}.items():
+    settings.register_profile(
+        name,
+        max_examples=count,
+        derandomize=name == "quick",
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+settings.load_profile("quick")
 
 # A page of a book, with one cell of code to fill in.
 PAGE = """\
@@ -36,34 +49,6 @@ kernelspec: {name: python3, display_name: Python 3, language: python}
 %s
 ```
 """
-
-
-# Tests that read the trees of the same pages: one process makes each tree once.
-READ = {f"tests/book/test_{name}.py" for name in ("gallery", "lines", "numbers")}
-
-
-def share(nodeid: str) -> str:
-    """Return what a process takes at a time: the tests of a file, or those of one page."""
-    file, _, test = nodeid.partition("::")
-    if file in READ:
-        return "pages that are read"
-    if file == "tests/browser/test_pages.py" and test.endswith("]"):
-        return f"{file}[{test.partition('[')[2]}"
-    return file
-
-
-@pytest.hookimpl(optionalhook=True, tryfirst=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Share by file, as `--dist loadfile` does, but for the pages: together they take minutes."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    class Sharing(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            return share(nodeid)
-
-    return Sharing(config, log)
 
 
 @pytest.fixture(scope="session")

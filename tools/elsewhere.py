@@ -1,140 +1,118 @@
-"""The chapters as other processors would execute them: which checked cells differ?
+"""The pages as other processors would execute them: which checked cells differ?
 
-`tools/processors.py` holds the settings. Each has its own notebooks, compiled kernels, answers and
-cache of executions in `_build/elsewhere`, so that nothing passes from one to another. A setting
-that this machine cannot have is skipped with a word; one that it has, but that takes no effect,
-is a failure.
+The last bits of a sum depend on the order of its terms, and those of an exponential on the
+routine; libraries choose both by the processor they find. Four of them are told to find another
+one: numba (the instructions it compiles for), OpenBLAS (its kernels and its number of threads),
+NumPy (its vector loops), and the C library (its exp, log, sin). A setting that this machine cannot
+have is skipped with a word; one that is not heard is an error.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import shutil
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
 
-from tools import failures, processors, validate
-from tools.notebooks import BUILD, REFERENCES, ROOT, chapters, forget_stale, write_notebooks
-from tools.processors import Setting
+from numpy._core import _multiarray_umath as numpy_built
 
-FOLDER = BUILD / "elsewhere"
+from tools.notebooks import BUILD, chapters, execute
+
+MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+# For each setting: what numba and OpenBLAS call the processor, threads of OpenBLAS, whether NumPy
+# leaves the vector instructions that not every processor of the architecture has, and what the
+# C library leaves (x86-64 with glibc; elsewhere it has one routine for all).
+SETTINGS = {
+    "x86_64": {
+        "oldest": ("generic", "Nehalem", 1, True, "-AVX2,-FMA,-FMA4"),
+        "older": ("sandybridge", "Sandybridge", 2, False, "-AVX2,-FMA,-FMA4"),
+        "common": ("haswell", "Haswell", 2, True, ""),
+    },
+    "aarch64": {
+        "oldest": ("generic", "ARMV8", 1, True, ""),
+        "older": ("cortex-a57", "CORTEXA57", 2, False, ""),
+    },
+}.get(MACHINE, {})
+HEARD = """
+import json, scipy.linalg, threadpoolctl
+from numba.core.registry import cpu_target
+from numpy._core import _multiarray_umath as built
+blas = [one for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"]
+print(json.dumps({
+    "numba": [cpu_target.target_context.codegen().magic_tuple()[1]],
+    "OpenBLAS": sorted({str(one.get("architecture")).lower() for one in blas}),
+    "threads": sorted({one["num_threads"] for one in blas}),
+    "NumPy": [one for one in built.__cpu_dispatch__ if built.__cpu_features__[one]],
+}))
+"""  # scipy brings an OpenBLAS of its own
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one setting: a word on it, and what failed in words."""
+def environment(name: str) -> dict[str, str]:
+    """Return the variables that make this machine another one."""
+    numba, blas, threads, baseline, without = SETTINGS[name]
+    variables = {
+        "NUMBA_CPU_NAME": numba,
+        "NUMBA_CPU_FEATURES": "",  # those that every processor of that name has
+        "OPENBLAS_CORETYPE": blas,
+        "OPENBLAS_NUM_THREADS": str(threads),
+    }
+    if baseline:  # NumPy refuses to do without a feature that the processor does not have
+        features = numpy_built.__cpu_features__
+        there = [one for one in numpy_built.__cpu_dispatch__ if features[one]]
+        variables["NPY_DISABLE_CPU_FEATURES"] = " ".join(there)
+    if without:
+        variables["GLIBC_TUNABLES"] = f"glibc.cpu.hwcaps={without}"
+    return variables
 
-    setting: str
-    word: str
-    said: list[str] = field(default_factory=list)
 
+def heard(name: str) -> bool:
+    """Say whether this machine can be that one.
 
-class Impossible(Exception):
-    """The machine cannot be that processor."""
-
-
-def facts(**variables: str) -> dict:
-    """Return what the libraries of a process with these variables say of themselves."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.processors"],
-        cwd=ROOT,
-        env=validate.environment(**variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    Raises
+    ------
+    RuntimeError
+        If it can, but a library does not hear: this processor would be compared with itself.
+    """
+    numba, blas, threads, baseline, _ = SETTINGS[name]
+    command, variables = [sys.executable, "-c", HEARD], os.environ | environment(name)
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode < 0:  # by a signal: an instruction that this processor does not have
-        raise Impossible("this processor lacks its instructions")
-    if done.returncode:
-        raise RuntimeError(f"the libraries refuse {variables}: {done.stderr.strip()[-300:]}")
-    return json.loads(done.stdout)
-
-
-def told(found: dict, native: dict) -> str:
-    """Return in a line what the libraries of a setting found, and whose bits are others."""
-    other = [name for name in found["bits"] if found["bits"][name] != native["bits"][name]]
-    return (
-        f"numba {found['numba']}, OpenBLAS {' '.join(found['blas']) or 'none'}, "
-        f"NumPy {' '.join(found['numpy']) or 'baseline'}, "
-        f"libm {'as it is' if found['libm'] is None else ' '.join(found['libm']) or 'plain'}; "
-        f"other bits than here from: {', '.join(other) or 'none of them'}"
-    )
-
-
-def execute(
-    setting: Setting,
-    pages: list[Path],
-    jobs: int,
-    folder: Path = FOLDER,
-    references: Path = REFERENCES,
-) -> Outcome:
-    """Execute pages under a setting and compare their checked cells with the references."""
-    if processors.architecture() not in setting.processors:
-        return Outcome(setting.name, f"skipped: not one of {processors.architecture()}")
-    native = facts()
-    variables = processors.environment(setting, native)
-    try:
-        found = facts(**variables)
-    except Impossible as why:
-        return Outcome(setting.name, f"skipped: {why}")
-    print(f"{setting.name}: {setting.what}\n  {told(found, native)}", flush=True)
-    wrong = processors.ineffective(setting, found)
-    if wrong:
-        return Outcome(setting.name, "no effect", [f"{setting.name}: {one}" for one in wrong])
-
-    folder = folder / setting.name
-    for earlier in ("answers", "cache"):
-        shutil.rmtree(folder / earlier, ignore_errors=True)
-    refused = ""
-    try:
-        write_notebooks(pages, folder / "notebooks", references)
-    except SystemExit as why:
-        refused = str(why)
-    file = folder / "failures.json"
-    file.unlink(missing_ok=True)
-    command = validate.nbval(
-        folder / "notebooks", folder / "cache", jobs, "--quiet", "--tb=no", "--failures", file
-    )
-    variables["NUMBA_CACHE_DIR"] = str(folder / "numba")
-    began = time.perf_counter()
-    status = subprocess.run(
-        command, cwd=ROOT, env=validate.environment(folder / "answers", **variables), check=False
-    ).returncode
-    failed = failures.read(file)
-    said = failures.lines(failed) or ([f"pytest exits with {status}"] if status else [])
-    word = f"{len(failed)} cells differ, {time.perf_counter() - began:.0f} s"
-    return Outcome(setting.name, word, said + ([refused] if refused else []))
+        return False
+    found = json.loads(done.stdout) if done.returncode == 0 else done.stderr
+    wanted = {"numba": [numba], "NumPy": []} if baseline else {"numba": [numba]}
+    if done.returncode == 0 and found["OpenBLAS"]:  # there may be another BLAS
+        wanted |= {"OpenBLAS": [blas.lower()], "threads": [min(threads, os.cpu_count() or 1)]}
+    if done.returncode or any(found[one] != value for one, value in wanted.items()):
+        raise RuntimeError(f"{name}: wanted {wanted}, got {found}")
+    return True
 
 
 def main() -> None:
-    """Execute the pages that are named, or all, under the settings that are named, or all."""
-    known = {page.stem: page for page in chapters()}
+    """Execute pages under settings: those that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help="such as 09_deep_networks")
-    parser.add_argument("--settings", nargs="+", default=[], help="such as oldest")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="how names begin, such as 09_")
+    parser.add_argument("--settings", nargs="+", default=list(SETTINGS), help="such as oldest")
     parser.add_argument("--jobs", type=int, default=2, help="pages at a time (default: 2)")
-    parser.add_argument("--list", action="store_true", help="say what there is, execute nothing")
     arguments = parser.parse_args()
-    settings = processors.chosen(arguments.settings)
-    if arguments.list:
-        print("\n".join(f"{setting.name:<8} {setting.what}" for setting in settings))
-        return
-    unknown = sorted(set(arguments.pages) - set(known))
-    if unknown:
-        parser.error(f"no page {unknown[0]!r}; there are {', '.join(known)}")
-    pages = [known[name] for name in arguments.pages] or list(known.values())
-    forget_stale()
-    outcomes = [execute(one, pages, arguments.jobs) for one in settings]
-    print("\n==== summary")
-    for outcome in outcomes:
-        print(
-            "\n".join([f"{outcome.setting}: {outcome.word}", *(f"    {x}" for x in outcome.said)])
-        )
-    sys.exit(any(outcome.said for outcome in outcomes))
+    beginnings = tuple(arguments.pages) or ("",)
+    pages = [page for page in chapters() if page.name.startswith(beginnings)]
+    failed = [] if pages else [f"no page begins with {' or '.join(beginnings)}"]
+    for name in arguments.settings if pages else ():
+        if name not in SETTINGS or not heard(name):
+            print(f"{name}: skipped, {MACHINE} or this processor of it cannot be that one")
+            continue
+        print(f"==== {name}: {environment(name)}", flush=True)
+        folder = BUILD / "elsewhere" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        variables = environment(name) | {"WFMLIB_ANSWERS": str(folder / "answers")}
+        if execute(
+            pages, True, arguments.jobs, folder / "notebooks", folder / "cache", **variables
+        ):
+            failed.append(name)
+    sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,9 @@
 """A pytest plugin: what nbval executed goes into jupyter-cache, and what it compared is counted.
 
-The count is left in a file beside the notebook: several processes may share the notebooks, and
-the tests of the book run after them, in processes of their own. A notebook whose cells ran, but
-printed something else than what is stored, is kept as well: its failure is told, and the pages are
-built and looked at all the same. What differs goes with the report of the cell.
-
-It leans on three attributes of nbval's cells (`cell`, `options`, `test_outputs`) and on a message;
-a test of the machinery on a toy notebook fails should they change.
+nbval passes over a checked cell whose stored output it does not see: the run fails unless it
+compared as many cells as there are references. A notebook whose cells ran, but printed something
+else than what is stored, is kept as well: its failure is told, and the pages are built and looked
+at all the same.
 """
 
 from __future__ import annotations
@@ -16,12 +13,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell
 
-from tools import executions, failures
-from tools.notebooks import compared_file, open_cache
+from tools.notebooks import open_cache
 
-RUNS = pytest.StashKey[dict]()
+COMPARED = "compared"  # what a report says of a cell
 
 
 class Run:
@@ -32,12 +29,15 @@ class Run:
         self.code = [cell for cell in self.notebook.cells if cell.cell_type == "code"]
         self.seconds = 0.0
         self.executed = 0
-        self.compared = 0
+
+
+RUNS = pytest.StashKey[dict[Path, Run]]()
 
 
 def pytest_addoption(parser):
-    """Say where executed notebooks go."""
+    """Say where executed notebooks go, and how many cells are compared."""
     parser.addoption("--jupyter-cache", type=Path, help="store executed notebooks in this cache")
+    parser.addoption("--references", type=int, help="fail unless so many cells were compared")
 
 
 def pytest_configure(config):
@@ -50,36 +50,18 @@ def pytest_runtest_makereport(item, call):
     """Collect the outputs of a cell; store the notebook after its last cell."""
     report = yield
     if isinstance(item, IPyNbCell) and call.when == "call":
-        runs = item.config.stash[RUNS]
-        run = runs.setdefault(item.path.stem, Run(item.parent.nb))
+        run = item.config.stash[RUNS].setdefault(item.path, Run(item.parent.nb))
         run.seconds += call.duration
-        differs = report.failed and str(call.excinfo.value) == "Cell outputs differ"
-        if report.failed:
-            report.user_properties.append((failures.CELL, story(item, call, differs)))
-        if report.passed or differs:
+        if report.passed or str(call.excinfo.value) == "Cell outputs differ":
+            compared = item.options["check"] and item.cell.execution_count is not None
+            report.user_properties.append((COMPARED, compared))
             run.executed += 1
-            run.compared += bool(item.options["check"] and item.cell.execution_count is not None)
             cell = run.code[item.cell_num]
             cell.outputs = [nbformat.from_dict(output) for output in item.test_outputs]
             cell.execution_count = item.cell_num + 1
-            cache = item.config.getoption("jupyter_cache")
             if run.executed == len(run.code):
-                compared_file(item.path).write_text(f"{run.compared}\n")
-                if cache:
-                    store(run, item.path, cache)
+                store(run, item.path, item.config.getoption("jupyter_cache"))
     return report
-
-
-def story(item: IPyNbCell, call: pytest.CallInfo, differs: bool) -> dict:
-    """Return what a reader wants to know of a cell that failed."""
-    if differs:
-        stored, found = failures.text(item.cell.outputs), failures.text(item.test_outputs)
-        told = failures.differing_lines(stored, found)
-    else:
-        errors = [one for one in item.test_outputs or () if one.output_type == "error"]
-        told = [f"{one.ename}: {one.evalue}" for one in errors] or [str(call.excinfo.value)]
-    first = next(iter(item.cell.source.splitlines()), "")
-    return {"page": item.path.stem, "number": item.cell_num, "source": first, "differs": told}
 
 
 def store(run: Run, path: Path, folder: Path) -> None:
@@ -88,5 +70,21 @@ def store(run: Run, path: Path, folder: Path) -> None:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = cell.execution_count
+    bundle = CacheBundleIn(run.notebook, str(path), data={"execution_seconds": run.seconds})
     with open_cache(folder) as cache:
-        executions.keep(cache, run.notebook, str(path), run.seconds)
+        cache.cache_notebook_bundle(bundle, overwrite=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    """Fail if another number of cells was compared than there are references."""
+    if hasattr(session.config, "workerinput"):
+        return
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    reports = [report for some in terminal.stats.values() for report in some]
+    told = [dict(getattr(report, "user_properties", ())) for report in reports]
+    compared = sum(one.get(COMPARED, False) for one in told)
+    wanted = session.config.getoption("references")
+    terminal.write_line(f"\n{compared} of {wanted} checked cells were compared")
+    if compared != wanted:
+        session.exitstatus = 1

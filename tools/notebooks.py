@@ -1,51 +1,40 @@
 """From text notebooks to executed ones: what `make book`, `make test` and `make references` share.
 
-The pages in `book/` are the only source. One execution serves both the validation and the
-pages: `prepare` turns each chapter into a notebook that carries the stored reference outputs of
-its checked cells; nbval executes and compares it; `tools/nbval_bridge.py` puts what was executed
-into jupyter-cache, where the book build finds it.
+The pages in `book/` are the only source. `execute` turns pages into notebooks, which carry the
+stored reference outputs of their checked cells where these are to be compared; nbval executes and
+compares them; `tools/nbval_bridge.py` puts what was executed into jupyter-cache, where the book
+build finds it.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import hashlib
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partialmethod
 from pathlib import Path
 
 import jupytext
 import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import JupyterCacheAbstract
-from jupyter_cache.cache.main import JupyterCacheBase
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
 BUILD = ROOT / "_build"
-NOTEBOOKS = BUILD / "nbval"
+NOTEBOOKS = BUILD / "notebooks"
 CACHE = BUILD / ".jupyter_cache"
 REFERENCES = ROOT / "tests" / "references"
-# What an edit of the package makes stale: kernels and executions, those of `make elsewhere` too.
-STALE = CACHE.name, "answers", ".doctrees", "jupyter_execute", "numba", "elsewhere"
+LONGEST = "scorecard"  # executed first: at the end of the line it would run alone
 CHECKED = "nbval-check-output"
 LECTURE = re.compile(r"(\d\d_)(\d)_")  # how the name of a lecture begins: 01_1_counting
 TERM = re.compile(r"\{term\}`([^`<]+?)\s*(?:<[^`>]+>)?`")  # shown, and what it is called there
-
-# jupyter-cache takes tags and captions of a cell for a part of what is executed: a new caption
-# would execute the chapter anew. And a cell would have the caption that it had when it was
-# executed. The book build, which opens its cache itself, imports this module, too.
-JupyterCacheBase.create_hashed_notebook = partialmethod(
-    JupyterCacheBase.create_hashed_notebook, cell_metadata=()
-)
-JupyterCacheBase.merge_match_into_notebook = partialmethod(
-    JupyterCacheBase.merge_match_into_notebook, cell_meta=()
-)
 
 
 def chapters(book: Path = BOOK) -> list[Path]:
@@ -104,74 +93,45 @@ def insert_references(notebook, references: list[dict], name: str) -> None:
         cell.outputs = [nbformat.from_dict(output) for output in entry["outputs"]]
 
 
-def compared_file(notebook: Path) -> Path:
-    """Return the file that says how many cells of an executed notebook nbval compared."""
-    return notebook.with_suffix(".compared")
-
-
-def prepare(with_references: bool) -> None:
-    """Write one notebook a chapter to `_build/nbval`, and make sure that there is a cache.
-
-    What is left of an earlier execution goes, the counts of compared cells among it.
-    """
-    forget_stale()
-    with open_cache(CACHE) as cache:
-        cache.db.connect().close()  # now: of two processes that make it at once, one would fail
-    write_notebooks(chapters(), NOTEBOOKS, REFERENCES if with_references else None)
-
-
-def write_notebooks(pages: list[Path], folder: Path, references: Path | None) -> None:
+def write_notebooks(pages: list[Path], folder: Path, compared: bool) -> int:
     """Write one notebook a page into a folder that holds nothing else afterwards.
 
-    Raises
-    ------
-    SystemExit
-        At the end, if references of some pages are not those of their cells: these pages are
-        written without, and the others are as they should be.
+    With `compared` each carries its stored references, whose number is returned.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    refused = []
+    count = 0
     for page in pages:
         notebook = read(page)
-        if references is not None:
-            stored = references / f"{page.stem}.json"
+        if compared:
+            stored = REFERENCES / f"{page.stem}.json"
             entries = json.loads(stored.read_text()) if stored.exists() else []
-            try:
-                insert_references(notebook, entries, page.name)
-            except SystemExit as why:
-                refused.append(str(why))
+            insert_references(notebook, entries, page.name)
+            count += len(entries)
         nbformat.write(notebook, folder / f"{page.stem}.ipynb")
-    if refused:
-        raise SystemExit("\n".join(refused))
+    return count
 
 
-def sources_digest(root: Path) -> str:
-    """Return a digest of the package and of what it depends on.
-
-    What a run leaves behind in the package is none of it: compiled files of Python and of numba.
-    """
-    digest = hashlib.sha256((root / "requirements.txt").read_bytes())
-    for path in sorted((root / "wfmlib").rglob("*")):
-        inside = path.relative_to(root)
-        if path.is_file() and "__pycache__" not in inside.parts:
-            digest.update(inside.as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def forget_stale() -> None:
-    """Drop compiled kernels, cached executions and pages when the package changed.
-
-    jupyter-cache looks at the cells only, so it would serve the outputs of an older `wfmlib`; and
-    numba looks at the file of a kernel only, not at those that the kernel calls into.
-    """
-    digest = sources_digest(ROOT)
-    stamp = BUILD / ".sources"
-    if not stamp.exists() or stamp.read_text() != digest:
-        for name in STALE:
-            shutil.rmtree(BUILD / name, ignore_errors=True)
-        BUILD.mkdir(exist_ok=True)
-        stamp.write_text(digest)
+def execute(
+    pages: list[Path],
+    compared: bool,
+    jobs: int,
+    folder: Path = NOTEBOOKS,
+    cache: Path = CACHE,
+    **variables: str,
+) -> int:
+    """Execute pages, several at a time; return the exit status of pytest."""
+    pages = sorted(pages, key=lambda page: page.stem != LONGEST)
+    count = write_notebooks(pages, folder, compared)
+    with open_cache(cache) as opened:
+        opened.db.connect().close()  # now: of two processes that make it at once, one would fail
+    command = [sys.executable, "-m", "pytest", "-p", "tools.nbval_bridge", "--nbval-lax", "-q"]
+    command += ["-n", jobs, "--dist", "loadfile", "--no-loadscope-reorder", "-ra"]
+    command += ["--jupyter-cache", cache, "--references", count]
+    command += [folder / f"{page.stem}.ipynb" for page in pages]
+    return subprocess.run(
+        [str(word) for word in command], cwd=ROOT, env=os.environ | variables, check=False
+    ).returncode
 
 
 @contextmanager
@@ -224,22 +184,33 @@ def store_picture() -> None:
     (BOOK / "_static" / "solutions.svg").write_text("".join(picture))
 
 
+def was_executed(page: Path) -> bool:
+    """Say whether the cache has a page, and has it whole: a build may have been killed."""
+    try:
+        executed(page)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
 def main() -> None:
-    """Run one of the steps by name."""
+    """Execute the pages for what is named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    steps = parser.add_subparsers(dest="step", required=True)
-    steps.add_parser("fresh", help="drop cached executions that an edit made stale")
-    one = steps.add_parser("prepare", help="write the notebooks that nbval executes")
-    one.add_argument("--without-references", action="store_true", help="execute, compare nothing")
-    steps.add_parser("references", help="store the outputs of the last execution as references")
+    parser.add_argument("purpose", choices=["book", "test", "references", "style"])
+    parser.add_argument("--jobs", type=int, default=2, help="pages at a time (default: 2)")
     arguments = parser.parse_args()
-    if arguments.step == "fresh":
-        forget_stale()
-    elif arguments.step == "prepare":
-        prepare(with_references=not arguments.without_references)
-    else:
+    pages, status = chapters(), 0
+    if arguments.purpose == "style":
+        write_notebooks(pages, NOTEBOOKS, compared=False)
+        return
+    if arguments.purpose == "book":
+        pages = [page for page in pages if not was_executed(page)]
+    if pages:
+        status = execute(pages, arguments.purpose == "test", arguments.jobs)
+    if arguments.purpose == "references" and not status:
         store_references()
         store_picture()
+    sys.exit(status)
 
 
 if __name__ == "__main__":

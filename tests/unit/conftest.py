@@ -10,7 +10,7 @@ import pytest
 from wfmlib.book import claim_checks
 
 # They send signals, fork, limit resources, or look at the bits of a folder.
-POSIX = ["attack", "experiments", "faults", "structure", "threads"]
+POSIX = ["experiments", "faults", "structure", "threads"]
 collect_ignore = [] if os.name == "posix" else [f"test_{name}.py" for name in POSIX]
 
 

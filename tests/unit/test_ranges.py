@@ -11,8 +11,7 @@ import warnings
 import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
-from tests.attack.calls import CALLS, NARROWER, WITH
-from tests.attack.values import ends, outside
+from tests.calls import CALLS, NARROWER, WITH, ends, outside
 from tools import api_reference
 from wfmlib.datasets import cifar10, dress_coat
 from wfmlib.learning import Schedule

@@ -1,7 +1,4 @@
-"""Every experiment's sample is computed on a tiny case.
-
-Recipes at the papers' scale are held by `test_recipes.py`.
-"""
+"""Every experiment's sample is computed on a tiny case."""
 
 import numpy as np
 import pytest

@@ -1,9 +1,8 @@
-"""What holds of the repository as a whole."""
+"""What holds of the package, its pages and its files as a whole."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import re
 import subprocess
 import sys
@@ -14,9 +13,6 @@ import jupytext
 import pytest
 import yaml
 from jupyter_client.kernelspec import get_kernel_spec
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 import wfmlib
 from tools import api_reference, notebooks
@@ -49,45 +45,6 @@ def test_every_cited_equation_exists():
     }
     assert cited, "no docstring cites an equation of the book"
     assert not {pair for pair in cited if pair[0] not in labels}
-
-
-def test_requirements_are_pinned_and_name_no_address():
-    text = (ROOT / "requirements.txt").read_text()
-    entries = re.split(r"\n(?=\S)", text.split("\n", 2)[2])
-    for entry in entries:
-        assert re.match(r"[a-zA-Z0-9._-]+(\[[a-z0-9,-]+\])?==\S+", entry), entry
-        assert "--hash=sha256:" in entry
-    for path in (ROOT / "requirements.txt", *(ROOT / "tools").glob("requirements-*.txt")):
-        assert not re.search(r"https?://|--(extra-)?index-url|--find-links", path.read_text())
-
-
-def test_requirements_name_the_extras_that_others_ask_for():
-    """Without them pip takes the newest ``name[extra]``, and refuses it: it has no hash."""
-    text = (ROOT / "requirements.txt").read_text()
-    locked = dict(re.findall(r"^([a-z0-9._-]+)(?:\[([a-z0-9,-]+)\])?==", text, re.MULTILINE))
-    asked = set()
-    for distribution in importlib.metadata.distributions():
-        for line in distribution.requires or []:
-            needed = Requirement(line)
-            name = canonicalize_name(needed.name)
-            if name in locked and (needed.marker is None or needed.marker.evaluate({"extra": ""})):
-                asked |= {(name, extra) for extra in needed.extras}
-    assert ("coverage", "toml") in asked
-    assert not {pair for pair in asked if pair[1] not in locked[pair[0]].split(",")}
-
-
-def test_library_needs_little():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = [re.match(r"[a-z]+", one)[0] for one in project["dependencies"]]
-    assert names == [
-        "numba",
-        "numpy",
-        "pooch",
-        "scipy",
-        "threadpoolctl",
-        "tqdm",
-        "xarray",
-    ]
 
 
 def test_importing_the_library_needs_no_extra():
@@ -124,25 +81,6 @@ def test_file_of_a_service_follows_its_schema(schema, path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_hooks_run_what_is_installed():
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
-    locked = (ROOT / "requirements.txt").read_text()
-    for repository in hooks["repos"]:
-        assert repository["repo"] == "local", "a version besides that of requirements.txt"
-        for hook in repository["hooks"]:
-            place, name = hook["entry"].split()[0].rsplit("/", 1)
-            assert (place, hook["language"]) == (".venv/bin", "system")
-            assert re.search(rf"^{name}==", locked, re.MULTILINE), name
-
-
-def test_commands_of_the_workflow_exist():
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text())
-    steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
-    called = {name for step in steps for name in re.findall(r"\bmake ([a-z-]+)", step)}
-    assert {"test", "oldest", "coverage", "release"} <= called <= targets
-
-
 def test_version_stands_in_one_place():
     """The package has it; the metadata are made of it, and what is cited agrees."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -152,29 +90,6 @@ def test_version_stands_in_one_place():
     assert cited["version"] == wfmlib.__version__
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
     assert newest == wfmlib.__version__
-
-
-def test_oldest_versions_are_those_that_are_allowed():
-    """Where a lower bound is moved, `make lock` has to renew the file of the oldest versions."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    locked = (ROOT / "tools" / "requirements-oldest.txt").read_text()
-    pinned = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", locked, re.MULTILINE))
-    for line in (*project["dependencies"], *project["optional-dependencies"]["notebook"]):
-        name, bound = line.split(">=")
-        assert Version(pinned[name]) == Version(bound), line
-
-
-def test_workflow_trusts_little():
-    """Actions are those of a commit; no job can both run our code and write anything."""
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text())
-    assert workflow["permissions"] == {"contents": "read"}
-    for name, job in workflow["jobs"].items():
-        used = [step["uses"] for step in job["steps"] if "uses" in step]
-        assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one) for one in used), name
-        sources = [step for step in job["steps"] if "actions/checkout@" in step.get("uses", "")]
-        assert all(step["with"] == {"persist-credentials": False} for step in sources), name
-        writes = "write" in job.get("permissions", {}).values()
-        assert not (writes and sources), f"{name} runs our code, and may write"
 
 
 @pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)

@@ -6,12 +6,10 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import wfmlib
 from wfmlib.numerics import _threads
 from wfmlib.theory.machines import committee_of_three
 
@@ -35,16 +33,6 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "the child diffe
 with multiprocessing.get_context("fork").Pool(2) as pool:
     assert pool.map(differs, range(len(CALLS))) == [False] * len(CALLS)
 """
-
-
-def test_no_kernel_has_threads_of_numba():
-    root = Path(wfmlib.__file__).parent
-    sources = "".join(
-        path.read_text() for path in root.rglob("*.py") if path.name != "_threads.py"
-    )
-    assert "parallel=True" not in sources
-    assert "import prange" not in sources
-    assert "numba.prange" not in sources
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

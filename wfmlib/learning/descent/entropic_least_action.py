@@ -147,6 +147,8 @@ def entropic_least_action(
     growth = _validate.real("growth", growth, 0.0)
     collapse = _validate.real("collapse", collapse, 0.0, low_open=True)
     max_epochs = _validate.integer("max_epochs", max_epochs, 1)
+    if _validate.array("snapshots", snapshots).ndim != 1:
+        raise TypeError(f"snapshots must be a sequence of epochs, got {snapshots!r}")
     wanted = {_validate.integer("snapshots", epoch, 1) for epoch in snapshots}
     children = _validate.generator(rng).spawn(replicas)
     _validate.choice("progress", progress, (True, False))

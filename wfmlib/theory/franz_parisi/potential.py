@@ -315,7 +315,7 @@ def local_entropy(
 
 def heights(distance, case):
     """Return the local entropy of surroundings that are set up already; warn of NaN in arrays."""
-    if np.ndim(distance) == 0:
+    if _validate.array("distance", distance).ndim == 0:
         if checked_distances(distance) == 0.0:
             return case.at_reference
         state, _ = case.reach(float(distance))
