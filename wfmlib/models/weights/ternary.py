@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 from numba import njit
 from numpy.typing import ArrayLike
 
@@ -28,7 +29,6 @@ from wfmlib.models.weights.terms import (
 )
 from wfmlib.numerics import _validate, gaussian, tails
 from wfmlib.numerics.newton import bracketed
-from wfmlib.numerics.ranges import Range
 
 ZEROS = 1e-6, 0.99  # shares that are accepted
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
@@ -70,7 +70,7 @@ class Ternary(Discrete):
     1.1723
     """
 
-    zeros: Annotated[float, Range(ZEROS[0], ZEROS[1])] = 1.0 / 3.0
+    zeros: Annotated[float, Interval(ge=ZEROS[0], le=ZEROS[1])] = 1.0 / 3.0
 
     #: if not infinitely many; beyond, averages over sharp groups are not accurate enough
     most_replicas = 50.0

@@ -295,3 +295,31 @@ NARROWER = [
         for one in (learning.simulated_annealing, learning.replicated_annealing)
     ),
 ]
+
+
+def ends(allowed):
+    """Return the numbers of a range that are closest to its ends, and what it allows besides."""
+    found = list(allowed.also)
+    if math.isfinite(allowed.low):
+        found.append(_nearest(allowed.low, math.inf, allowed.low_open, allowed.whole))
+    if math.isfinite(allowed.high):
+        found.append(_nearest(allowed.high, -math.inf, allowed.high_open, allowed.whole))
+    return found
+
+
+def outside(allowed):
+    """Return the numbers that are closest to a range without being in it, infinity and NaN."""
+    found = [math.nan, math.inf, -math.inf]
+    if math.isfinite(allowed.low):
+        found.append(_nearest(allowed.low, -math.inf, not allowed.low_open, allowed.whole))
+    if math.isfinite(allowed.high):
+        found.append(_nearest(allowed.high, math.inf, not allowed.high_open, allowed.whole))
+    same = {str(float(one)) for one in allowed.also}  # as NaN equals nothing
+    return [one for one in found if str(float(one)) not in same]
+
+
+def _nearest(end, towards, beyond, whole):
+    """Return an end, or the number next to it."""
+    if whole:
+        return int(end) + (int(math.copysign(1, towards)) if beyond else 0)
+    return math.nextafter(end, towards) if beyond else end
