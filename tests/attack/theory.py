@@ -24,6 +24,7 @@ from tests.attack.values import (
     ternary,
 )
 from wfmlib.models import Binary, CrossEntropy, Margin, Perceptron, Ternary, TreeCommittee
+from wfmlib.numerics.arguments import Range
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -33,7 +34,7 @@ from wfmlib.theory import (
     teacher_student,
     typical,
 )
-from wfmlib.theory.machines.finite_committee import SYMMETRIC
+from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.margin_students import students
 from wfmlib.theory.teacher_student import TEACHERS
 
@@ -126,7 +127,9 @@ TYPICAL = [
     ),
     Target(
         typical.solve,
-        st.fixed_dictionaries({"device": st.just(TreeCommittee(3)), "alpha": interval(SYMMETRIC)}),
+        st.fixed_dictionaries(
+            {"device": st.just(TreeCommittee(3)), "alpha": interval(Range.of(Symmetric))}
+        ),
         lambda point, **_: settled(point),
     ),
 ]
@@ -273,7 +276,8 @@ TAUGHT = [
     Target(
         margin_students.solve,
         of_perceptron(
-            alpha=interval(students.LOAD), constraint=interval(students.MARGIN).map(Margin)
+            alpha=interval(Range.of(students.Load)),
+            constraint=interval(students.MARGIN).map(Margin),
         ),
         lambda point, **_: settled(point),
     ),

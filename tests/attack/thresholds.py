@@ -29,7 +29,7 @@ from tests.attack.values import (
 )
 from wfmlib import learning
 from wfmlib.models import Margin
-from wfmlib.numerics.ranges import APART
+from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -40,7 +40,6 @@ from wfmlib.theory import (
     typical,
 )
 from wfmlib.theory.margin_students import students
-from wfmlib.theory.teacher_student import MARGINS_AT, OVERLAP
 
 BINARY_LOADS = st.floats(0.05, 0.8)
 
@@ -221,31 +220,32 @@ TARGETS = [
     ),
     Target(
         teacher_student.generalisation_error,
-        st.fixed_dictionaries({"overlap": interval(OVERLAP)}),
+        st.fixed_dictionaries({"overlap": interval(Range(-1.0, 1.0))}),
         check_error,
     ),
     Target(
         teacher_student.max_margin,
-        st.fixed_dictionaries(TEACHERS | {"alpha": st.floats(MARGINS_AT.low, 1.2)}),
+        st.fixed_dictionaries(TEACHERS | {"alpha": st.floats(Range(0.05).low, 1.2)}),
         positive,
     ),
     Target(teacher_student.perfect_learning, model(0.0, 3.0, drawn=BINARY_DEVICES), check_perfect),
     Target(teacher_student.dense_threshold, st.fixed_dictionaries(TEACHERS), positive),
-    Target(
-        margin_students.max_margin, of_perceptron(alpha=interval(students.MARGINS_AT)), positive
-    ),
+    Target(margin_students.max_margin, of_perceptron(alpha=interval(Range(0.55, 1.2))), positive),
     Target(
         margin_students.surroundings,
         of_perceptron(
-            alpha=interval(students.LOAD),
-            distance=edges(1e-3, APART.high),
+            alpha=interval(Range.of(students.Load)),
+            distance=edges(1e-3, Range.of(Distance).high),
             reference=st.just(Margin(0.05)),
         ),
         lambda point, **_: settled(point),
     ),
     Target(
         margin_students.replicas,
-        of_perceptron(alpha=interval(students.LOAD), overlap=edges(0.1, students.OVERLAP.high)),
+        of_perceptron(
+            alpha=interval(Range.of(students.Load)),
+            overlap=edges(0.1, Range.of(students.Overlap).high),
+        ),
         lambda point, **_: settled(point),
     ),
     Target(

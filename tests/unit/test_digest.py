@@ -96,7 +96,7 @@ def test_edits_of_what_samples_depend_on_are_noticed(before, file, old, new, tho
         ("learning/messages/focusing_bp.py", "from __future__", "# a comment\nfrom __future__"),
         ("learning/descent/least_action.py", "for p in np.flatnonzero", "for a in np.flatnonzero"),
         ("learning/descent/schedules.py", '"""The values that', '"""The numbers that'),
-        ("numerics/_validate.py", "must be a real number", "must be some real number"),
+        ("numerics/arguments.py", "must be a real number", "must be some real number"),
         ("book/experiments/bp_entropy.py", "largest change of the messages", "largest change"),
         ("book/experiments/bp_entropy.py", "samples=10", "samples=20"),
         ("book/experiments/bp_entropy.py", 'title="', 'title="The '),

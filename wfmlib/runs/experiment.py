@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 SCALES = ("quick", "paper")
 SAMPLE = "sample"  # the dimension of the samples
@@ -277,7 +277,7 @@ class Experiment:
         ValueError
             If there is none.
         """
-        return self.scales[_validate.choice("scale", name, SCALES)]
+        return self.scales[arguments.choice("scale", name, SCALES)]
 
     def seed_sequence(self, point: dict, sample: int) -> np.random.SeedSequence:
         """Return the seed of a sample at a point of the grid.
@@ -418,7 +418,7 @@ def _text(name, value):
 
 def _bounded(name, value, low, high=None):
     try:
-        return _validate.integer(name, value, low, high)
+        return arguments.integer(name, value, low, high)
     except TypeError as error:
         raise ValueError(str(error)) from None
 

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.runs import archive, digest
 from wfmlib.runs.changes import changed
 from wfmlib.runs.experiment import Experiment, Task, tasks
@@ -177,15 +177,15 @@ def run(
     RunInterrupted
         On an interrupt. It is a `KeyboardInterrupt`.
     """
-    _validate.member("experiment", experiment, (Experiment,))
+    arguments.member("experiment", experiment, (Experiment,))
     if settings is not None:
         experiment = changed(experiment, settings, scale)
-    jobs = _validate.integer("jobs", jobs, 1)
+    jobs = arguments.integer("jobs", jobs, 1)
     if dask is not None and (not isinstance(dask, str) or not dask):
         raise TypeError(f"dask must be the address of a scheduler, got {dask!r}")
     for name, value in (("cache", cache), ("fresh", fresh), ("compute", compute)):
-        _validate.choice(name, value, (False, True))
-    _validate.choice("progress", progress, (None, False, True))
+        arguments.choice(name, value, (False, True))
+    arguments.choice("progress", progress, (None, False, True))
     wanted = tasks(experiment, scale)
     say = say or (lambda line: None)
     records, failures, todo, path = {}, [], [], None

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.runs import archive, digest
 from wfmlib.runs.experiment import Experiment, tasks
 from wfmlib.runs.runner import DELAY, Failure, work
@@ -150,9 +150,9 @@ def verify(
     FileNotFoundError, DamagedArchiveError
         If there is no archive, or if it or its provenance is damaged.
     """
-    _validate.member("experiment", experiment, (Experiment,))
-    samples = _validate.integer("samples", samples, 1)
-    minutes = _validate.real("minutes", minutes, 0.0, low_open=True)
+    arguments.member("experiment", experiment, (Experiment,))
+    samples = arguments.integer("samples", samples, 1)
+    minutes = arguments.real("minutes", minutes, 0.0, low_open=True)
     folder = archive.results_folder() if folder is None else folder
     if folder is None:  # those in the cache are the site's: notes would be lost
         raise FileNotFoundError("no folder of archives: set WFMLIB_RESULTS")

@@ -27,7 +27,7 @@ from wfmlib.models.devices import (
 )
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
-from wfmlib.numerics.arguments import NotNegative, Or, Range, Swept
+from wfmlib.numerics.arguments import NotNegative, Or, Swept
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
@@ -39,8 +39,6 @@ Loads: TypeAlias = Annotated[ArrayLike, *NotNegative.__metadata__, Swept()]
 #: Loads whose largest margin lies within the range of margins.
 ResolvedLoad: TypeAlias = Annotated[float, Interval(ge=1e-7, lt=math.inf), Or(0.0)]
 ResolvedLoads: TypeAlias = Annotated[ArrayLike, *ResolvedLoad.__metadata__]
-
-LOAD, RESOLVED = Range.of(Load), Range.of(ResolvedLoad)
 
 
 @singledispatch

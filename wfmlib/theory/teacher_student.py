@@ -55,7 +55,6 @@ def __dir__():
 
 
 LAST = 4.0  # logarithm of q_hat: there 1 - q is 1e-12
-MARGINS_AT, OVERLAP = Range(0.05), Range(-1.0, 1.0)
 TEACHERS = Range(-2.0, 12.0)  # margins of teachers, in units of the activation's scale
 
 

@@ -13,7 +13,7 @@ from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.numerics import arguments, gaussian, portable, tails
-from wfmlib.numerics.arguments import Or, Range
+from wfmlib.numerics.arguments import Or
 from wfmlib.numerics.tabulated import tabulate
 from wfmlib.numerics.types import Array
 
@@ -21,7 +21,6 @@ __all__ = ["CrossEntropy", "Gibbs", "proximal"]
 
 
 Sharpness: TypeAlias = Annotated[float, Interval(ge=1e-3, le=1e6), Or(math.inf)]
-SHARPNESS = Range.of(Sharpness)
 REACH = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 
 

@@ -27,7 +27,7 @@ from wfmlib.models.weights.terms import (
     LimitEntropic,
     Magnetised,
 )
-from wfmlib.numerics import _validate, gaussian, tails
+from wfmlib.numerics import arguments, gaussian, tails
 from wfmlib.numerics.newton import bracketed
 
 ZEROS = 1e-6, 0.99  # shares that are accepted
@@ -76,7 +76,7 @@ class Ternary(Discrete):
     most_replicas = 50.0
 
     def __post_init__(self):
-        object.__setattr__(self, "zeros", _validate.real("zeros", self.zeros, *ZEROS))
+        object.__setattr__(self, "zeros", arguments.real("zeros", self.zeros, *ZEROS))
 
     @property
     def size(self) -> float:

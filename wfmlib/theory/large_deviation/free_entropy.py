@@ -80,8 +80,6 @@ Replicas: TypeAlias = Annotated[
 #: With one, V does not depend on the overlap.
 Several: TypeAlias = Annotated[float, Interval(gt=1.0, le=MOST), Or(math.inf)]
 
-OVERLAP, REPLICAS = Range.of(Overlap), Range.of(Replicas)
-
 
 # ------------------------------------------------------------------------------------------------
 # One overlap

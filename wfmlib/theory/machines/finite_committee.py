@@ -49,7 +49,6 @@ from wfmlib.theory.machines import committee_of_three, three_units_capacity
 LOGITS = (-25.0, 7.5)  # of q: where it is looked for
 #: Loads at which three units are solved.
 Symmetric: TypeAlias = Annotated[float, Interval(ge=0.0, le=3.9)]
-SYMMETRIC = Range.of(Symmetric)
 ORDER = 8  # nodes in a panel: relative errors below 1e-6
 
 

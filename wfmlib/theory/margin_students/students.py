@@ -44,8 +44,6 @@ __all__ = [
 Load: TypeAlias = Annotated[float, Interval(ge=0.1, le=1.2)]  #: beyond, the teacher is soon alone
 Overlap: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.999)]
 MARGIN = Range(0.0, 1.0)
-
-LOAD, MARGINS_AT, OVERLAP = Range.of(Load), Range(0.55, 1.2), Range.of(Overlap)
 STRIDE = 0.05  # in the margin, from one student to the next
 TOLERANCE = 1e-12
 START = (0.0, 0.5, 0.3)  # of `taught_surroundings.Turn`, far from the reference
