@@ -28,13 +28,15 @@ from wfmlib.models import (
     TreeCommittee,
 )
 from wfmlib.models.constraints.band import RANGE as BANDS
-from wfmlib.models.constraints.cross_entropy import SHARPNESS as SHARP
+from wfmlib.models.constraints.cross_entropy import Sharpness
 from wfmlib.models.constraints.margin import RANGE as MARGINS
-from wfmlib.numerics.ranges import APART
+from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.numerics.solvers import NotConverged
-from wfmlib.theory.axes import RESOLVED
-from wfmlib.theory.large_deviation.free_entropy import OVERLAP
-from wfmlib.theory.large_deviation.free_entropy import REPLICAS as REPLICAS_OF
+from wfmlib.theory.axes import ResolvedLoad
+from wfmlib.theory.large_deviation.free_entropy import Overlap, Replicas
+
+REPLICAS_OF = Range.of(Replicas)
+SHARP = Range.of(Sharpness)
 
 # These calls are long: two of each property in `make test`, two hundred in `make properties`.
 properties = settings(max_examples=settings().max_examples // 50)
@@ -94,13 +96,13 @@ def edges(low, high):
 
 
 SEEDS = st.integers(0, 2**32 - 1)
-LOADS = st.one_of(st.floats(1e-3, 4.0), powers(RESOLVED.low, 100.0))
+LOADS = st.one_of(st.floats(1e-3, 4.0), powers(Range.of(ResolvedLoad).low, 100.0))
 OVERLAPS = st.one_of(
     st.floats(1e-6, 1.0 - 1e-6),
-    powers(OVERLAP.low, 0.1),
-    powers(1e-12, 0.1).map(lambda gap: OVERLAP.high - gap),
+    powers(Range.of(Overlap).low, 0.1),
+    powers(1e-12, 0.1).map(lambda gap: Range.of(Overlap).high - gap),
 )
-DISTANCES = st.one_of(powers(1e-12, APART.high), edges(1e-3, APART.high))
+DISTANCES = st.one_of(powers(1e-12, Range.of(Distance).high), edges(1e-3, Range.of(Distance).high))
 REPLICAS = st.one_of(
     st.sampled_from(REPLICAS_OF.also),
     st.integers(1, 10).map(float),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import math
 import os
 import re
 import sys
@@ -33,7 +34,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
 from sphinx_codeautolink.extension.block import CodeBlockAnalyser, link_html
 
-from wfmlib.numerics import ranges
+from wfmlib.numerics import arguments
 
 logger = logging.getLogger(__name__)
 
@@ -161,9 +162,45 @@ def _arguments(obj) -> set[str]:
 def _ranges(obj) -> dict[str, str]:
     """Return the range of each argument that declares one, in symbols."""
     try:
-        return {name: whole.interval for name, (whole, _) in ranges.declared(obj).items()}
+        found = arguments.declared(obj)
     except (TypeError, NameError):  # no signature; or types that only a type checker imports
         return {}
+    return {name: interval(allowed) for name, (allowed, _) in found.items()}
+
+
+def interval(allowed) -> str:
+    """Return a range in symbols, "(0, 1/2]"."""
+    left = "(" if allowed.low_open or math.isinf(allowed.low) else "["
+    right = ")" if allowed.high_open or math.isinf(allowed.high) else "]"
+    symbols = {math.inf: "∞", -math.inf: "-∞"}
+    low, high = (symbols.get(end, number(end)) for end in (allowed.low, allowed.high))
+    told = f"{left}{low}, {high}{right}"
+    if allowed.whole:
+        told = f"{{{low}, ..., {high}}}"
+        if high == "∞":
+            told = f"{{{low}, {int(allowed.low) + 1}, ...}}"
+    for one in allowed.also:
+        told = f"{{0}} ∪ {told}" if one == 0.0 else f"{told} ∪ {{{symbols.get(one, 'NaN')}}}"
+    return told
+
+
+def number(value: float) -> str:
+    """Return a number as docstrings write it: "1/2", "1e-6", "1 - 1e-4"."""
+    if math.isinf(value):
+        return "math.inf"
+    if math.isnan(value):
+        return "NaN"
+    if value == 0.5:
+        return "1/2"
+    gap = 1.0 - value
+    if 0.0 < gap < 1e-4:
+        return f"1 - {number(gap)}"
+    if 0.0 < value < 1e-6 and math.frexp(value)[0] == 0.5:
+        return f"2^{math.frexp(value)[1] - 1}"
+    size = f"{value:.10g}" if 1e-2 <= abs(value) < 1e4 or value == 0.0 else f"{value:.10e}"
+    mantissa, _, power = size.partition("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{int(power)}" if power else mantissa
 
 
 def _with_range(line, allowed):

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.types import Array, Seed
 
 __all__ = ["random", "teacher_student"]
@@ -24,6 +24,7 @@ def __dir__():
     return __all__
 
 
+@arguments.checked
 def random(P: Count, N: Count, *, rng: Seed = None) -> tuple[Array, Array]:
     """Draw P patterns and their labels, every entry -1 or +1 with probability 1/2.
 
@@ -50,12 +51,11 @@ def random(P: Count, N: Count, *, rng: Seed = None) -> tuple[Array, Array]:
     ValueError
         If `P` or `N` is below 1, or an integer `rng` is negative.
     """
-    P = _validate.integer("P", P, 1)
-    N = _validate.integer("N", N, 1)
-    rng = _validate.generator(rng)
+    rng = arguments.generator(rng)
     return _signs(rng, (P, N)), _signs(rng, P)
 
 
+@arguments.checked
 def teacher_student(P: Count, N: Count, *, rng: Seed = None) -> tuple[Array, Array, Array]:
     """Draw a binary teacher and P random patterns, labelled by the sign of ``teacher @ xi``.
 
@@ -87,9 +87,7 @@ def teacher_student(P: Count, N: Count, *, rng: Seed = None) -> tuple[Array, Arr
     ValueError
         If `P` or `N` is below 1, or an integer `rng` is negative.
     """
-    P = _validate.integer("P", P, 1)
-    N = _validate.integer("N", N, 1)
-    rng = _validate.generator(rng)
+    rng = arguments.generator(rng)
     teacher = _signs(rng, N)
     xi = _signs(rng, (P, N))
     field = xi @ teacher.astype(np.int64)

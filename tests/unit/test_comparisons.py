@@ -65,7 +65,7 @@ def test_holm_keeps_the_level():
 
 
 def test_holm_refuses_what_is_no_probability():
-    with pytest.raises(ValueError, match="from 0 to 1"):
+    with pytest.raises(ValueError, match="p, if not NaN, must be finite and >= 0 and <= 1"):
         holm([0.5, 1.5])
 
 

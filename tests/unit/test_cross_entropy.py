@@ -589,7 +589,7 @@ def test_zero_temperature_needs_the_overlap_to_reach_one():
     ],
 )
 def test_numbers_out_of_range(arguments, name):
-    with pytest.raises(ValueError, match=rf"^{name} must be"):
+    with pytest.raises(ValueError, match=rf"^{name}.* must be"):
         CrossEntropy(*arguments)
 
 
@@ -603,7 +603,7 @@ def test_numbers_out_of_range(arguments, name):
     ],
 )
 def test_numbers_of_the_wrong_kind(arguments, name):
-    with pytest.raises(TypeError, match=rf"^{name} must be"):
+    with pytest.raises(TypeError, match=rf"^{name}.* must be"):
         CrossEntropy(*arguments)
 
 
@@ -621,7 +621,7 @@ def test_lines_refuse_by_name(line):
         with pytest.raises(ValueError, match=r"^alpha must be"):
             line(Perceptron(), alpha, 1.0)
     for gamma in (0.0, math.nan):
-        with pytest.raises(ValueError, match=r"^gamma must be"):
+        with pytest.raises(ValueError, match=r"^gamma, if not math.inf, must be"):
             line(Perceptron(), 0.5, gamma)
     with pytest.raises(TypeError, match=r"^alpha must"):
         line(Perceptron(), "1", 1.0)
@@ -637,7 +637,7 @@ def test_lines_refuse_by_name(line):
 
 
 def test_loss_refuses_by_name():
-    with pytest.raises(ValueError, match=r"^gamma must be"):
+    with pytest.raises(ValueError, match=r"^gamma, if not math.inf, must be"):
         cross_entropy.loss(0.0, 1.0)
     with pytest.raises(TypeError, match=r"^stability must"):
         cross_entropy.loss(1.0, "1")

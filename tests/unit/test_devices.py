@@ -105,13 +105,13 @@ def test_shapes_and_networks(device, shape, kind, answer):
 
 @pytest.mark.parametrize("units", [0, -3, 1.5, "3", None, True, -math.inf, math.nan])
 def test_units_are_counted_or_infinitely_many(units):
-    with pytest.raises((TypeError, ValueError), match="units must be"):
+    with pytest.raises((TypeError, ValueError), match=r"^units.* must be"):
         TreeCommittee(units)
 
 
 @pytest.mark.parametrize("device", [Committee, ParityMachine])
 def test_only_trees_may_have_infinitely_many_units(device):
-    with pytest.raises(ValueError, match="units must be finite"):
+    with pytest.raises(TypeError, match="units must be an integer, got inf"):
         device(np.inf)
 
 
@@ -171,8 +171,8 @@ def test_weights_and_constraints_that_are_not_offered():
 
 
 def test_each_and_broadcast():
-    assert each(lambda x: 2.0 * x, "alpha", 0.5) == 1.0
-    assert each(lambda x: 2.0 * x, "alpha", [[1, 2]]).tolist() == [[2.0, 4.0]]
+    assert each(lambda x: 2.0 * x, 0.5) == 1.0
+    assert each(lambda x: 2.0 * x, [[1, 2]]).tolist() == [[2.0, 4.0]]
     kappas = [[Margin(0.1)], [Margin(0.2)]]
     assert each_constraint(lambda one: one.kappa, Margin(0.1)) == 0.1
     assert each_constraint(lambda one: one.kappa, kappas).tolist() == [[0.1], [0.2]]

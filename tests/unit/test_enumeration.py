@@ -457,9 +457,9 @@ def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys)
         ({"keep": -1}, ValueError, "keep must be >= 0, got -1"),
         ({"keep": 1.0}, TypeError, "keep must be an integer, got 1.0"),
         ({"threads": 0}, ValueError, "threads must be >= 1, got 0"),
-        ({"progress": "yes"}, ValueError, "progress must be one of None, False, True, got 'yes'"),
-        ({"force": "no"}, ValueError, "force must be one of False, True, got 'no'"),
-        ({"force": np.ones(2)}, ValueError, "force must be one of False, True, got array"),
+        ({"progress": "yes"}, ValueError, "progress must be one of True, False, None, got 'yes'"),
+        ({"force": "no"}, ValueError, "force must be one of True, False, got 'no'"),
+        ({"force": np.ones(2)}, ValueError, "force must be one of True, False, got array"),
         ({"xi": [[1, 1, 1], [1]]}, ValueError, "xi must be a rectangular array"),
     ],
 )

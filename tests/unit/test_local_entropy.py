@@ -241,8 +241,8 @@ def test_refusals():
         (ValueError, r"solution .* \(2, 6\)", networks.Committee(pair), {}),
         (ValueError, "units must divide N", networks.TreeCommittee(np.ones((4, 1))), {}),
         (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": []}),
-        (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [-1.0]}),
-        (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [np.inf]}),
+        (ValueError, "couplings must be finite and >= 0", w, {"couplings": [-1.0]}),
+        (ValueError, "couplings must be finite and >= 0", w, {"couplings": [np.inf]}),
         (ValueError, "couplings must be numbers from 0 to 100", w, {"couplings": [[1.0]]}),
         (TypeError, "couplings must", w, {"couplings": "default"}),
         (ValueError, "form must be one of", w, {"form": "tap"}),
@@ -276,8 +276,8 @@ def test_refusals_between_distances():
     good = np.array([0.1, 0.2])
     for error, match, arguments, options in (
         (ValueError, "kind must be one of", (0.1, good, good), {"kind": "quadratic"}),
-        (ValueError, "places must be distances above 0", (0.0, good, good), {}),
-        (ValueError, "places must be distances above 0", ([[0.1]], good, good), {}),
+        (ValueError, "places, if not math.inf, must be", (0.0, good, good), {}),
+        (ValueError, "places must be distances in one row", ([[0.1]], good, good), {}),
         (ValueError, "same shape", (0.1, good, good[:1]), {}),
         (ValueError, "same shape", (0.1, 0.1, 0.2), {}),
         (TypeError, "excess must", (0.1, good, ["a", "b"]), {}),

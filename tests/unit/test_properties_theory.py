@@ -27,6 +27,7 @@ from tests.drawn import (
     properties,
 )
 from wfmlib.models import CrossEntropy, Margin, Perceptron, TreeCommittee
+from wfmlib.numerics.arguments import Range
 from wfmlib.theory import (
     cross_entropy,
     franz_parisi,
@@ -36,7 +37,7 @@ from wfmlib.theory import (
     teacher_student,
     typical,
 )
-from wfmlib.theory.machines.finite_committee import SYMMETRIC
+from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.margin_students import students
 from wfmlib.theory.teacher_student import TEACHERS
 
@@ -81,7 +82,7 @@ def test_typical_solutions_of_a_loss(device, constraint, alpha):
 
 
 @properties
-@given(edges(SYMMETRIC.low, SYMMETRIC.high).filter(lambda alpha: alpha > 0.0))
+@given(edges(Range.of(Symmetric).low, Range.of(Symmetric).high).filter(lambda alpha: alpha > 0.0))
 def test_typical_solutions_of_three_units(alpha):
     settled(answer(typical.solve, device=TreeCommittee(3), alpha=alpha))
 
@@ -261,11 +262,11 @@ def test_teachers(model, alpha, distance):
 @properties
 @given(st.data())
 def test_students_with_a_margin(data):
-    load = data.draw(edges(students.LOAD.low, students.LOAD.high))
+    load = data.draw(edges(Range.of(students.Load).low, Range.of(students.Load).high))
     perceptron = {"device": Perceptron(), "alpha": load}
     margin = Margin(data.draw(edges(students.MARGIN.low, students.MARGIN.high)))
     settled(answer(margin_students.solve, **perceptron, constraint=margin))
-    overlap = data.draw(edges(0.1, students.OVERLAP.high))
+    overlap = data.draw(edges(0.1, Range.of(students.Overlap).high))
     settled(answer(margin_students.replicas, **perceptron, overlap=overlap))
 
 

@@ -302,17 +302,17 @@ def test_refusals():
     one_weight = network(np.full((6, 1), 0.5))
     two_outputs = networks.BinaryMLP([np.ones((3, 6)), np.ones((2, 3))])
     for error, match, options in (
-        (ValueError, "noise must be numbers from 0 to 1", {"noise": 1.1}),
-        (ValueError, "noise must be numbers from 0 to 1", {"noise": [np.nan]}),
-        (ValueError, "noise must be numbers from 0 to 1", {"noise": []}),
-        (ValueError, "noise must be numbers from 0 to 1", {"noise": [[0.1]]}),
+        (ValueError, "noise must be finite and >= 0 and <= 1", {"noise": 1.1}),
+        (ValueError, "noise must be finite and >= 0 and <= 1", {"noise": [np.nan]}),
+        (ValueError, "noise must be numbers in one row", {"noise": []}),
+        (ValueError, "noise must be numbers in one row", {"noise": [[0.1]]}),
         (TypeError, "noise must", {"noise": "much"}),
         (TypeError, "rng must be", {"rng": "0"}),
         (ValueError, "perturbations must be >= 2", {"perturbations": 1}),
         (ValueError, "kind must be one of", {"kind": "blur"}),
         (ValueError, "bias is for kind='pixels' only", {"bias": np.zeros(6)}),
-        (ValueError, "bias must be numbers", {"kind": "pixels", "bias": np.zeros(5)}),
-        (ValueError, "bias must be numbers", {"kind": "pixels", "bias": np.full(6, 2.0)}),
+        (ValueError, "bias must be one number per entry", {"kind": "pixels", "bias": np.zeros(5)}),
+        (ValueError, "bias must be finite", {"kind": "pixels", "bias": np.full(6, 2.0)}),
         (ValueError, "xi must have one column per weight", {"solution": network(np.ones(5))}),
         (ValueError, "solution must have one output unit, got 2", {"solution": two_outputs}),
         (TypeError, "solution must be a Solution or a network", {"solution": "committee"}),
@@ -329,10 +329,10 @@ def test_refusals():
         with pytest.raises(error, match=match):
             noise_robustness(**given)
     for error, match, options in (
-        (ValueError, "distances must be numbers from 0 to 1", {"distances": 1.5}),
+        (ValueError, "distances must be finite and >= 0 and <= 1", {"distances": 1.5}),
         (
             ValueError,
-            "distances must be numbers from 0 to 1",
+            "distances must be finite and >= 0 and <= 1",
             {"solution": network(w + 1.5), "distances": 1.1},
         ),
         (ValueError, "samples must be >= 2", {"samples": 1}),

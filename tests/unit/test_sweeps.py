@@ -37,7 +37,7 @@ def test_distances_out_of_range_are_points_without_an_answer():
     assert curve.local_entropy[1] == alone.local_entropy[0]
     np.testing.assert_array_equal(np.isnan(curve.local_entropy), ~curve.converged)
     np.testing.assert_array_equal(np.isnan(curve.bound), ~curve.converged)
-    assert "from 0 to 0.5 (half of the weights differ), got 0.7" in curve.reason.values[2]
+    assert "distance must be finite and >= 0 and <= 0.5, got 0.7" in curve.reason.values[2]
     assert curve.reason[0] == curve.reason[1] == ""
 
 
@@ -52,7 +52,7 @@ def test_overlaps_out_of_range_are_points_without_an_answer():
 def test_the_warning_of_an_array_says_why():
     with pytest.warns(RuntimeWarning, match="at 1 of 2 overlaps, .* overlap must be finite"):
         large_deviation.local_entropy(COMMITTEE, 1.0, [0.5, 1.0], replicas=20)
-    with pytest.warns(RuntimeWarning, match="at 1 of 2 distances, .* from 0 to 0.5"):
+    with pytest.warns(RuntimeWarning, match="at 1 of 2 distances, .* >= 0 and <= 0.5"):
         franz_parisi.local_entropy(PERCEPTRON, 0.5, [0.3, 0.7])
 
 

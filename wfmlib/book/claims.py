@@ -34,7 +34,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 __all__ = [
     "CALIBRATED",
@@ -417,7 +417,7 @@ def check_all(
         raise TypeError(f"ids must be several ids, got {ids!r}; check() takes a single one")
     if ids is not None and not isinstance(ids, Iterable):
         raise TypeError(f"ids must be several ids, got {ids!r}")
-    _validate.choice("progress", progress, (None, False, True))
+    arguments.choice("progress", progress, (None, False, True))
     claims = load() if ids is None else [get(id) for id in ids]
     if progress is None:
         progress = sys.stderr.isatty()

@@ -42,7 +42,7 @@ from typing import Any
 
 import numpy as np
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 SCALES = ("quick", "paper")
 SAMPLE, DONE = "sample", "done"  # the samples' dimension; the flag of those that an archive holds
@@ -87,7 +87,7 @@ class Variable:
     dtype: str = "float64"
 
     def __post_init__(self):
-        _validate.choice("dtype", self.dtype, DTYPES)
+        arguments.choice("dtype", self.dtype, DTYPES)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Scale:
     coordinates: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
-        _validate.integer("samples", self.samples, 1)
+        arguments.integer("samples", self.samples, 1)
         for name in ("grid", "coordinates"):
             given = {key: np.array(one).tolist() for key, one in getattr(self, name).items()}
             for key, values in given.items():
@@ -225,7 +225,7 @@ class Experiment:
 
     def __post_init__(self):
         """Refuse a slip in the definition now, and not after a night of computing."""
-        _validate.integer("seed", self.seed, 0)
+        arguments.integer("seed", self.seed, 0)
         if list(self.scales) != list(SCALES):
             raise ValueError(f"scales must be {' and '.join(SCALES)}, got {list(self.scales)}")
         for label, scale in self.scales.items():
@@ -249,7 +249,7 @@ class Experiment:
 
     def scale(self, name: str) -> Any:
         """Return the `Scale` of this name; a ValueError if there is none."""
-        return self.scales[_validate.choice("scale", name, SCALES)]
+        return self.scales[arguments.choice("scale", name, SCALES)]
 
     def seed_sequence(self, point: dict, sample: int) -> np.random.SeedSequence:
         """Return the seed of a sample at a point of the grid.
@@ -448,9 +448,9 @@ def run(
     """Run an experiment: the book's `experiments.run` says how."""
     from tqdm import tqdm
 
-    _validate.member("experiment", experiment, (Experiment,))
-    _validate.integer("jobs", jobs, 1)
-    _validate.choice("progress", progress, (None, False, True))
+    arguments.member("experiment", experiment, (Experiment,))
+    arguments.integer("jobs", jobs, 1)
+    arguments.choice("progress", progress, (None, False, True))
     wanted = tasks(experiment, scale)
     if output is not None:  # or a night's work finds nowhere to go
         Path(output).mkdir(parents=True, exist_ok=True)
@@ -870,8 +870,8 @@ def check(
     seed: int | None = None,
 ) -> list[Compared | Failure]:
     """Compute samples of an archive anew, and compare: `experiments.check` says how."""
-    samples = _validate.integer("samples", samples, 1)
-    left = 60.0 * _validate.real("minutes", minutes, 0.0)
+    samples = arguments.integer("samples", samples, 1)
+    left = 60.0 * arguments.real("minutes", minutes, 0.0)
     if not is_current(data, experiment, scale) or not data[DONE].any():
         raise ValueError(f"the archive holds no sample of {experiment.name} as it is defined")
     places = np.argwhere(data[DONE].values)

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES, fashion_mnist
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Share
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Share
 from wfmlib.numerics.types import Array, Seed
 
 DRESS, COAT = (FASHION_MNIST_CLASSES.index(name) for name in ("dress", "coat"))
 WHITE = 255  # grey levels are counted in shares of it
 
 
+@arguments.checked
 def binarise(images: ArrayLike, *, low: Share = 0.25, high: Share = 0.75) -> tuple[Array, Array]:
     """Cut grey images at their medians  [eq-binarise].
 
@@ -46,15 +47,14 @@ def binarise(images: ArrayLike, *, low: Share = 0.25, high: Share = 0.75) -> tup
 
     Source: P1, Sec. V.
     """
-    given = _validate.array("images", images)
+    given = arguments.array("images", images)
     if given.dtype != np.uint8:
         raise TypeError(f"images must be uint8, from 0 to 255, got dtype {given.dtype}")
     if given.ndim < 2 or given.size == 0:
         raise ValueError(
             f"images must be a non-empty array with 2 axes or more, got shape {given.shape}"
         )
-    low = _validate.real("low", low, 0.0, 1.0)
-    high = _validate.real("high", high, low, 1.0)
+    high = arguments.real("high", high, low, 1.0)
     pixels = given.reshape(len(given), -1)
     medians = np.median(pixels, axis=1)
     kept = (low * WHITE <= medians) & (medians <= high * WHITE)
@@ -62,6 +62,7 @@ def binarise(images: ArrayLike, *, low: Share = 0.25, high: Share = 0.75) -> tup
     return xi, kept
 
 
+@arguments.checked
 def dress_coat(
     patterns: Count = 500, *, rng: Seed = None, balanced: bool = True
 ) -> tuple[Array, Array, Array, Array]:
@@ -101,6 +102,7 @@ def dress_coat(
     return *draw(*_task("train"), patterns, rng=rng, balanced=balanced), *_task("test")
 
 
+@arguments.checked
 def draw(
     xi: ArrayLike, sigma: ArrayLike, patterns: Count, *, rng: Seed = None, balanced: bool = True
 ) -> tuple[Array, Array]:
@@ -130,10 +132,9 @@ def draw(
         If an argument is of the wrong kind or out of range, or if there are not so many patterns;
         the message names it.
     """
-    xi, sigma = _validate.patterns(xi, sigma)
-    patterns = _validate.integer("patterns", patterns, 1)
-    rng = _validate.generator(rng)
-    if _validate.choice("balanced", balanced, (True, False)):
+    xi, sigma = arguments.patterns(xi, sigma)
+    rng = arguments.generator(rng)
+    if balanced:
         groups = [np.flatnonzero(sigma == label) for label in (-1, 1)]
         counts = [patterns // 2, patterns - patterns // 2]
     else:
@@ -178,7 +179,7 @@ def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None) -> Array:
 
     Source: P1, App. F.
     """
-    return _validate.generator(rng).permuted(_validate.signs("xi", xi, 2), axis=0)
+    return arguments.generator(rng).permuted(arguments.signs("xi", xi, 2), axis=0)
 
 
 def _task(split: str) -> tuple[Array, Array]:

@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 
 from wfmlib.datasets import formats, sources, store
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 #: Names of the classes of Fashion-MNIST, in the order of its labels.
@@ -72,7 +72,7 @@ def fashion_mnist(split: str, classes: Sequence[str | int] | None = None) -> tup
     FileNotFoundError
         If a file is not here and cannot be downloaded; the message says where to put it.
     """
-    split = _validate.choice("split", split, tuple(SPLITS))
+    split = arguments.choice("split", split, tuple(SPLITS))
     chosen = None if classes is None else _numbers(classes)
     images, labels = _idx("fashion_mnist", split)
     if chosen is None:
@@ -106,10 +106,11 @@ def mnist(split: str) -> tuple[Array, Array]:
     ValueError, FileNotFoundError
         For a file, as for `fashion_mnist`.
     """
-    return _idx("mnist", _validate.choice("split", split, tuple(SPLITS)))
+    return _idx("mnist", arguments.choice("split", split, tuple(SPLITS)))
 
 
-def cifar10(batch: Annotated[int, Range(1, 5, whole=True)] | str) -> tuple[Array, Array]:
+@arguments.checked
+def cifar10(batch: Annotated[int, Interval(ge=1, le=5)] | str) -> tuple[Array, Array]:
     """Return the images and labels of one batch of CIFAR-10.
 
     Krizhevsky, *Learning Multiple Layers of Features from Tiny Images*, technical report (2009).
@@ -142,7 +143,7 @@ def cifar10(batch: Annotated[int, Range(1, 5, whole=True)] | str) -> tuple[Array
             raise ValueError(f"batch must be an integer from 1 to 5, or 'test', got {batch!r}")
         name = "test_batch.bin"
     else:
-        name = f"data_batch_{_validate.integer('batch', batch, 1, 5)}.bin"
+        name = f"data_batch_{batch}.bin"
     return formats.cifar(store.read(f"{sources.FOLDERS['cifar10']}/{name}"))
 
 
@@ -169,7 +170,7 @@ def _numbers(classes):
                     f"got {one!r}"
                 )
             one = FASHION_MNIST_CLASSES.index(one.lower())
-        chosen.append(_validate.integer("classes", one, 0, len(FASHION_MNIST_CLASSES) - 1))
+        chosen.append(arguments.integer("classes", one, 0, len(FASHION_MNIST_CLASSES) - 1))
     if not chosen or len(set(chosen)) < len(chosen):
         raise ValueError(f"classes must be different ones, at least one, got {classes!r}")
     return chosen

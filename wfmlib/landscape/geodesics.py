@@ -7,20 +7,22 @@ from typing import Annotated
 
 import numpy as np
 import xarray
+from annotated_types import Ge
 from numpy.typing import ArrayLike
 
 from wfmlib.landscape import _taken
 from wfmlib.landscape._taken import Given
 from wfmlib.landscape.overlap import match_units
 from wfmlib.models.constraints import Margin
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import NOT_NEGATIVE, Range, Share
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import NotNegative, Share
 from wfmlib.numerics.types import Array
 
-Positions = Annotated[int, Range(3, whole=True)]
-Shares = Annotated[ArrayLike, NOT_NEGATIVE]
+Positions = Annotated[int, Ge(3)]
+Shares = Annotated[ArrayLike, *NotNegative.__metadata__]
 
 
+@arguments.checked
 def geodesic(a: Given, b: Given, position: Share) -> Array:
     """Return the weights at a position on the geodesic between two networks  [eq-geodesic].
 
@@ -43,10 +45,10 @@ def geodesic(a: Given, b: Given, position: Share) -> Array:
         If an argument is of the wrong kind, shapes differ, a unit is zero, or units are opposite
         and meet at zero; the message names it.
     """
-    position = _validate.real("position", position, 0.0, 1.0)
     return blend([a, b], [1.0 - position, position])
 
 
+@arguments.checked
 def blend(solutions: Sequence[Given], shares: Shares) -> Array:
     """Return the weights at a point of the simplex between several networks, on the sphere.
 
@@ -69,11 +71,11 @@ def blend(solutions: Sequence[Given], shares: Shares) -> Array:
         As `geodesic`.
     """
     w = [_sphere(f"solutions[{r}]", one) for r, one in enumerate(_several(solutions))]
-    shares = _validate.reals("shares", shares)
+    shares = np.asarray(shares)
     if shares.shape != (len(w),):
         raise ValueError(f"shares must be one for each of {len(w)} solutions, got {shares.shape}")
-    if not np.all(np.isfinite(shares)) or np.any(shares < 0.0) or not np.any(shares):
-        raise ValueError(f"shares must be finite, not negative and not all zero, got {shares}")
+    if not np.any(shares):
+        raise ValueError(f"shares must not be all zero, got {shares}")
     if any(one.shape != w[0].shape for one in w):
         raise ValueError(f"solutions must have one shape, got {[one.shape for one in w]}")
     mixed = np.tensordot(shares / np.sum(shares), np.array(w), axes=1)
@@ -83,6 +85,7 @@ def blend(solutions: Sequence[Given], shares: Shares) -> Array:
     return mixed / norms
 
 
+@arguments.checked
 def barrier(
     a: Given,
     b: Given,
@@ -124,16 +127,15 @@ def barrier(
 
     Source: B. L. Annesi and others, Phys. Rev. Lett. 131, 227301 (2023).
     """
-    xi, sigma = _validate.patterns(xi, sigma)
-    _validate.member("constraint", constraint, (Margin,))
-    positions = _validate.integer("positions", positions, 3)
+    xi, sigma = arguments.patterns(xi, sigma)
+    arguments.member("constraint", constraint, (Margin,))
     first, second = _taken.network(a, "a"), _taken.network(b, "b")
     one, two = _sphere("a", first), _sphere("b", second)
     if one.shape != two.shape or type(first) is not type(second):
         raise ValueError(
             f"a and b must be networks of one kind and shape, got {first!r} and {second!r}"
         )
-    if _validate.choice("match", match, (True, False)):
+    if match:
         if first.tree:
             raise ValueError("match must be False: units of a tree cannot be exchanged")
         two = two[match_units(one, two, signs=False).permutation]

@@ -9,22 +9,23 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from wfmlib.landscape import _tangent_space as tangent_space
 from wfmlib.landscape._taken import Given
-from wfmlib.landscape.smoothing import Surface
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Positive
+from wfmlib.landscape.smoothing import Loss, Surface
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 
 DENSE = 64  # up to so many weights the largest eigenvalue is found from the whole matrix
 
 
+@arguments.checked
 def hessian(
     solution: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     beta: Positive,
-    loss: str = "square",
+    loss: Loss = "square",
     output_beta: Positive = 1.0,
     gamma: Positive = 1.0,
     tangent: bool = False,
@@ -58,7 +59,7 @@ def hessian(
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     matrix = _euclidean(surface)
-    if _validate.choice("tangent", tangent, (True, False)):
+    if tangent:
         tangent_space.bend(matrix, surface)
         mirrors = tangent_space.mirrors(surface)
         tangent_space.reflect(matrix, mirrors)
@@ -70,13 +71,14 @@ def hessian(
     return matrix
 
 
+@arguments.checked
 def hessian_spectrum(
     solution: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     beta: Positive,
-    loss: str = "square",
+    loss: Loss = "square",
     output_beta: Positive = 1.0,
     gamma: Positive = 1.0,
     tangent: bool = False,
@@ -100,16 +102,17 @@ def hessian_spectrum(
         If an argument is of the wrong kind or out of range; the message names it.
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
-    return _spectrum(surface, _validate.choice("tangent", tangent, (True, False)))
+    return _spectrum(surface, tangent)
 
 
+@arguments.checked
 def max_eigenvalue(
     solution: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     beta: Positive,
-    loss: str = "square",
+    loss: Loss = "square",
     output_beta: Positive = 1.0,
     gamma: Positive = 1.0,
     tangent: bool = False,
@@ -142,9 +145,6 @@ def max_eigenvalue(
         If an argument is of the wrong kind or out of range; the message names it.
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
-    tangent = _validate.choice("tangent", tangent, (True, False))
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    max_iterations = _validate.integer("max_iterations", max_iterations, 1)
     K, M = surface.w.shape
     size = K * (M - 1) if tangent else K * M
     if size == 0:
@@ -177,6 +177,7 @@ def max_eigenvalue(
     return float(values[0])
 
 
+@arguments.checked
 def hessian_product(
     solution: Given,
     direction: ArrayLike,
@@ -184,7 +185,7 @@ def hessian_product(
     sigma: ArrayLike,
     *,
     beta: Positive,
-    loss: str = "square",
+    loss: Loss = "square",
     output_beta: Positive = 1.0,
     gamma: Positive = 1.0,
     tangent: bool = False,
@@ -209,7 +210,7 @@ def hessian_product(
         If an argument is of the wrong kind or out of range; the message names it.
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
-    direction = _validate.reals("direction", direction)
+    direction = arguments.reals("direction", direction)
     if direction.shape != surface.shape or not np.all(np.isfinite(direction)):
         raise ValueError(
             f"direction must be finite and of the weights' shape {surface.shape}, "
@@ -217,7 +218,7 @@ def hessian_product(
         )
     direction = direction.reshape(surface.w.shape)
     product = _product(surface)
-    if not _validate.choice("tangent", tangent, (True, False)):
+    if not tangent:
         return product(direction).reshape(surface.shape)
     direction = surface.projected(direction)
     pull = tangent_space.pull(surface)[:, None]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import xarray
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from tqdm.auto import tqdm
@@ -16,6 +17,8 @@ from wfmlib.landscape._taken import Given, sign_units
 from wfmlib.learning.messages.belief_propagation import (
     PATIENCE,
     Coupling,
+    Form,
+    Output,
     checked_reference,
     iterate,
     on_sphere,
@@ -26,8 +29,8 @@ from wfmlib.learning.messages.belief_propagation import (
 from wfmlib.learning.messages.protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Damping, Positive, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Damping, Or, Positive
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.numerics.types import Array, Seed
 
@@ -35,14 +38,15 @@ SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
 LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs
 
 
+@arguments.checked
 def local_entropy(
     solution: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     couplings: Annotated[ArrayLike, *Coupling.__metadata__] | None = None,
-    form: str = "exact",
-    output: str = "exact",
+    form: Form = "exact",
+    output: Output = "exact",
     damping: Damping = 0.0,
     tolerance: Positive = 1e-6,
     max_sweeps: Count = 500,
@@ -101,11 +105,7 @@ def local_entropy(
     reference = checked_reference(w, engine, "solution")
     if not device.weights.discrete:
         reference = on_sphere(reference)
-    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     couplings = _couplings(couplings, engine.strongest, device.weights.discrete)
-    _validate.choice("progress", progress, (True, False))
     rows = [
         _point(engine, reference, coupling, damping, tolerance, max_sweeps)
         for coupling in tqdm(couplings, unit="coupling", disable=not progress, delay=PATIENCE)
@@ -116,7 +116,7 @@ def local_entropy(
             "on what no solutions can be: NaN there, and `converged` is False. Try damping=0.5 or "
             "more max_sweeps; around weights that are no solution neither may help.",
             NotSettled,
-            stacklevel=2,
+            stacklevel=3,  # beyond what checks arguments
         )
     return _dataset(couplings, rows, device.weights)
 
@@ -134,8 +134,8 @@ def _couplings(couplings, strongest, binary):
     """Return the couplings, from the strongest on."""
     if couplings is None:
         couplings = atanh_steps(50)[1:-1] if binary else SPHERICAL_COUPLINGS
-    couplings = np.atleast_1d(_validate.reals("couplings", couplings))
-    good = couplings.ndim == 1 and np.all((couplings >= 0.0) & (couplings <= strongest))
+    couplings = np.atleast_1d(couplings)
+    good = couplings.ndim == 1 and np.all(couplings <= strongest)
     if not good or couplings.size == 0:
         raise ValueError(
             f"couplings must be numbers from 0 to {strongest:g} in one row, at least one, "
@@ -184,12 +184,13 @@ def _dataset(couplings, rows, weights):
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def excess_at(
-    places: Annotated[ArrayLike, Range(0.0, low_open=True, also=(math.inf,))],
+    places: Annotated[ArrayLike, Interval(gt=0.0, lt=math.inf), Or(math.inf)],
     distance: ArrayLike,
     excess: ArrayLike,
     *,
-    kind: str = "cubic",
+    kind: Literal["cubic", "linear"] = "cubic",
 ) -> Array:
     """Return measured excesses at given distances, between those at which they were measured.
 
@@ -214,11 +215,10 @@ def excess_at(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    _validate.choice("kind", kind, tuple(LEAST))
-    places = np.atleast_1d(_validate.reals("places", places))
-    if places.ndim != 1 or not np.all(places > 0.0):
-        raise ValueError(f"places must be distances above 0 in one row, got {places!r}")
-    distance, excess = _validate.reals("distance", distance), _validate.reals("excess", excess)
+    places = np.atleast_1d(places)
+    if places.ndim != 1:
+        raise ValueError(f"places must be distances in one row, got {places!r}")
+    distance, excess = arguments.reals("distance", distance), arguments.reals("excess", excess)
     if distance.shape != excess.shape or distance.ndim == 0:
         raise ValueError(
             f"distance and excess must have the same shape, got {distance.shape}, {excess.shape}"

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from wfmlib.landscape import _taken
 from wfmlib.landscape._taken import Given
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 
@@ -31,6 +31,7 @@ class Matching(NamedTuple):
     signs: np.ndarray
 
 
+@arguments.checked
 def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = True) -> Matching:
     """Find the order, and the signs, of the units of `w2` in which they overlap most with `w1`.
 
@@ -66,7 +67,7 @@ def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = T
     # Products of signs are exact: cosines that are equal stay so, on every processor.
     norms = np.linalg.norm(one, axis=1)[:, None] * np.linalg.norm(two, axis=1)
     cosines = one @ two.T / norms
-    free = _validate.choice("signs", signs, (True, False))
+    free = signs
     gain = np.abs(cosines) if free else cosines
     rows, permutation = linear_sum_assignment(gain, maximize=True)
     chosen = np.ones(len(rows), dtype=np.int8)
@@ -75,6 +76,7 @@ def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = T
     return Matching(permutation.astype(np.int64), chosen)
 
 
+@arguments.checked
 def match_layers(
     w1: Given | Sequence[ArrayLike], w2: Given | Sequence[ArrayLike], *, signs: bool = True
 ) -> list[Array]:
@@ -113,6 +115,7 @@ def match_layers(
     return matched
 
 
+@arguments.checked
 def overlap(
     w1: Given | Sequence[ArrayLike],
     w2: Given | Sequence[ArrayLike],
@@ -143,14 +146,12 @@ def overlap(
         If an argument is of the wrong kind or shape, or has a unit that is zero; the message
         names it.
     """
-    match = _validate.choice("match", match, (True, False))
-    _validate.choice("signs", signs, (True, False))
     w1, w2 = _taken.weights(w1), _taken.weights(w2)
     if _is_layers(w1) or _is_layers(w2):
         one, two = _layers("w1", w1), _layers("w2", w2)
         two = match_layers(one, two, signs=signs) if match else two
     else:
-        one, two = [_validate.reals("w1", w1)], [_validate.reals("w2", w2)]
+        one, two = [arguments.reals("w1", w1)], [arguments.reals("w2", w2)]
         if match and one[0].ndim == 2:
             order, turned = match_units(one[0], two[0], signs=signs)
             two = [turned[:, None] * two[0][order]]
@@ -170,7 +171,7 @@ def _directions(name, w):
 
 def _scaled(name, w):
     """Return units whose largest weight is one in modulus, shape (K, N)."""
-    w = _validate.reals(name, w)
+    w = arguments.reals(name, w)
     if w.ndim not in (1, 2) or w.size == 0 or not np.all(np.isfinite(w)):
         raise ValueError(f"{name} must be finite, with 1 axis or 2, got shape {w.shape}")
     w = np.atleast_2d(w)
@@ -189,7 +190,7 @@ def _layers(name, w):
     """Return checked layers as a list of arrays of the types given."""
     if not _is_layers(w):
         raise TypeError(f"{name} must be a list of weight matrices, layer by layer")
-    layers = [_validate.array(name, one) for one in w]
+    layers = [arguments.array(name, one) for one in w]
     for one in layers:
         _directions(name, one)
     for below, above in pairwise(layers):

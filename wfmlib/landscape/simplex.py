@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import xarray
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
@@ -23,23 +24,22 @@ from wfmlib.landscape._taken import Given
 from wfmlib.landscape.overlap import match_layers, match_units
 from wfmlib.networks import BinaryMLP, Committee, Perceptron
 from wfmlib.networks.binary_mlp import labelled
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 
-MATCHES = ("none", "weights", "answers")
 ROUNDING = 1e-9  # over the number of weights: smaller sums of blended weights are zero
 MOST = 100_000  # points
 
-Steps = Annotated[int, Range(1, 10_000, whole=True)]
+Steps = Annotated[int, Interval(ge=1, le=10000)]
 
 
+@arguments.checked
 def simplex(
     solutions: Sequence[Given],
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     steps: Steps = 20,
-    match: str = "none",
+    match: Literal["none", "weights", "answers"] = "none",
 ) -> xarray.Dataset:
     """Measure the training error at points of the simplex between several networks.
 
@@ -95,14 +95,12 @@ def simplex(
         raise ValueError(
             f"xi must have {layers[0][0].shape[1]} columns, one per input, got shape {xi.shape}"
         )
-    steps = _validate.integer("steps", steps, 1, 10_000)
     if math.comb(steps + len(nets) - 1, steps) > MOST:
         raise ValueError(f"steps must be so few that there are at most {MOST} points, got {steps}")
     seen = xi.astype(float)
-    by = _validate.choice("match", match, MATCHES)
-    if by != "none":
+    if match != "none":
         free = isinstance(nets[0], BinaryMLP)
-        layers[1:] = [_matched(layers[0], one, seen, by, free) for one in layers[1:]]
+        layers[1:] = [_matched(layers[0], one, seen, match, free) for one in layers[1:]]
     shares = _lattice(len(nets), steps)
     rate = np.array([np.mean(_answers(_mixed(layers, one), seen) != sigma) for one in shares])
     corners = rate[np.any(shares == 1.0, axis=1)]

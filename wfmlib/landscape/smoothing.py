@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,23 +25,24 @@ from scipy import special
 
 from wfmlib.landscape import _taken
 from wfmlib.landscape._taken import Given
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Positive
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 
-LOSSES = ("square", "linear", "cross-entropy")
+Loss: TypeAlias = Literal["square", "linear", "cross-entropy"]
 STEEPEST = 0.4477  # no slope of tanh(z) against log z is larger: max of z / cosh(z)^2 is 0.44772
 WALK = 100_000
 
 
+@arguments.checked
 def smoothed_loss(
     solution: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     beta: Positive,
-    loss: str = "square",
+    loss: Loss = "square",
     output_beta: Positive = 1.0,
     gamma: Positive = 1.0,
 ) -> float:
@@ -95,13 +97,14 @@ def smoothed_loss(
     return float(surface.values().mean())
 
 
+@arguments.checked
 def gradient(
     solution: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     beta: Positive,
-    loss: str = "square",
+    loss: Loss = "square",
     output_beta: Positive = 1.0,
     gamma: Positive = 1.0,
     tangent: bool = False,
@@ -128,11 +131,12 @@ def gradient(
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     found = surface.gradient()
-    if _validate.choice("tangent", tangent, (True, False)):
+    if tangent:
         found = surface.projected(found)
     return found.reshape(surface.shape)
 
 
+@arguments.checked
 def smallest_beta(
     solution: Given, xi: ArrayLike, sigma: ArrayLike, *, tolerance: Positive = 1e-10
 ) -> float:
@@ -172,7 +176,6 @@ def smallest_beta(
     where ``|tanh(z) - z| <= |z|^3 / 3`` shows that no error can follow further down.
     """
     surface = Surface(solution, xi, sigma, 1.0, "square", 1.0, 1.0)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
     fields = surface.fields * surface.labels  # positive: a vote for the label
     K = len(fields)
     votes = np.sign(fields).sum(axis=0)
@@ -219,7 +222,7 @@ class Surface:
         w = np.atleast_2d(given).astype(float)
         w = w / np.abs(w).max(axis=1, keepdims=True)
         self.w = w / np.linalg.norm(w, axis=1, keepdims=True)
-        self.beta = _validate.real("beta", beta, 0.0, low_open=True)
+        self.beta = beta
         self.rule = Rule(loss, output_beta, gamma)
         K, P = len(w), len(xi)
         if self.tree:
@@ -277,12 +280,6 @@ class Rule:
     output_beta: float
     gamma: float
 
-    def __post_init__(self):
-        _validate.choice("loss", self.loss, LOSSES)
-        for name in ("output_beta", "gamma"):
-            value = _validate.real(name, getattr(self, name), 0.0, low_open=True)
-            object.__setattr__(self, name, value)
-
     def __call__(self, t):
         if self.loss == "linear":
             return (1 - t) ** 2, -2 * (1 - t), np.full_like(t, 2.0)
@@ -299,7 +296,7 @@ class Rule:
 
 def _patterns(w, tree, xi, sigma):
     """Return checked patterns and labels, as many inputs as there are for the weights."""
-    xi, sigma = _validate.patterns(xi, sigma)
+    xi, sigma = arguments.patterns(xi, sigma)
     inputs = w.size if tree else w.shape[-1]
     if xi.shape[1] != inputs:
         raise ValueError(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wfmlib.models.correlation import Correlation
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics._universal import universal
 
 __all__ = ["Activation", "EffectiveOverlap", "Linear", "ReLU", "Sign"]
@@ -73,12 +73,12 @@ class EnergeticTerm:
             the rounding of q.
         """
         if complement is not None:
-            q = _validate.real("q", q, -1.0, 1.0)
-            complement = _validate.real("complement", complement, 0.0, 2.0)
+            q = arguments.real("q", q, -1.0, 1.0)
+            complement = arguments.real("complement", complement, 0.0, 2.0)
             if abs(1.0 - q - complement) > 1e-14:
                 raise ValueError(f"complement must be 1 - q, got {complement} with q = {q}")
         else:
-            q = _validate.reals("q", q)
+            q = arguments.reals("q", q)
             if not np.all(np.abs(q) <= 1.0):
                 wrong = q[~(np.abs(q) <= 1.0)].flat[0]
                 raise ValueError(f"q must be finite and from -1 to 1, got {wrong}")

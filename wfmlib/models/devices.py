@@ -13,10 +13,12 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+from annotated_types import Ge
+
 from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.weights import Binary, Spherical
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Or
 
 __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepted"]
 
@@ -55,7 +57,7 @@ class Device:
             infinitely many units.
         """
         units = self.finite_units()
-        N = _validate.integer("N", N, 1)
+        N = arguments.integer("N", N, 1)
         if not self.tree:
             return units, N
         if N % units:
@@ -96,18 +98,15 @@ class Device:
 
     def _checked(self, activation=None):
         """Check and normalise the fields; called by each device when it is made."""
-        _validate.member("weights", self.weights, WEIGHTS)
-        units = self.units
-        if not (isinstance(units, float) and math.isinf(units) and units > 0):
-            units = _validate.integer("units", units, 1)
-        object.__setattr__(self, "units", units)
+        arguments.member("weights", self.weights, WEIGHTS)
+        arguments.check_fields(self)
         if activation is not None:
             if isinstance(activation, WEIGHTS):
                 raise TypeError(
                     f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
                     f"{activation!r}; name the weights: weights={activation!r}"
                 )
-            _validate.member("activation", activation, ACTIVATIONS)
+            arguments.member("activation", activation, ACTIVATIONS)
 
 
 @dataclass(frozen=True)
@@ -136,10 +135,10 @@ class Perceptron(Device):
     activation = Linear()  #: a stability is the field itself: effective overlap c(q) = q
 
     def __post_init__(self):
-        _validate.member("weights", self.weights, WEIGHTS)
+        arguments.member("weights", self.weights, WEIGHTS)
 
     def shape(self, N: int) -> tuple[int, ...]:
-        return (_validate.integer("N", N, 1),)
+        return (arguments.integer("N", N, 1),)
 
     def _network(self, w):
         from wfmlib import networks
@@ -167,7 +166,7 @@ class TreeCommittee(Device):
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
 
     Examples
     --------
@@ -178,7 +177,7 @@ class TreeCommittee(Device):
     (3, 333)
     """
 
-    units: Annotated[int | float, Range(1, whole=True, also=(math.inf,))]
+    units: Annotated[int | float, Ge(1), Or(math.inf)]
     activation: Sign | ReLU | Activation = Sign()
     weights: Binary | Spherical = Spherical()
 
@@ -207,7 +206,7 @@ class Committee(Device):
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     """
 
     units: Count
@@ -218,7 +217,6 @@ class Committee(Device):
 
     def __post_init__(self):
         self._checked(self.activation)
-        self.finite_units()
 
     def _network(self, w):
         return _committee(self, w)
@@ -240,7 +238,7 @@ class ParityMachine(Device):
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     """
 
     units: Count
@@ -248,7 +246,6 @@ class ParityMachine(Device):
 
     def __post_init__(self):
         self._checked()
-        self.finite_units()
 
     def _network(self, w):
         from wfmlib import networks

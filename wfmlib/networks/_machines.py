@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 
 def weights(w, ndim):
     """Return weights as a new array with `ndim` axes: int8 when binary, float64 otherwise."""
-    w = _validate.array("w", w)
+    w = arguments.array("w", w)
     if w.dtype.kind not in "iuf":
         raise TypeError(f"w must be an array of real numbers, got dtype {w.dtype}")
     if w.ndim != ndim or w.size == 0:
@@ -47,7 +47,7 @@ class Machine(ABC):
         numpy.ndarray
             Shape (P,), int8: -1, +1, or 0 for a tie, which no label equals: a tie is an error.
         """
-        return np.sign(self._votes(_validate.signs("xi", xi, 2))).astype(np.int8)
+        return np.sign(self._votes(arguments.signs("xi", xi, 2))).astype(np.int8)
 
     def errors(self, xi: ArrayLike, sigma: ArrayLike) -> int:
         """Return the number of patterns whose output is not their label: ties are errors.
@@ -64,7 +64,7 @@ class Machine(ABC):
         int
             From 0 to P.
         """
-        xi, sigma = _validate.patterns(xi, sigma)
+        xi, sigma = arguments.patterns(xi, sigma)
         return int(np.count_nonzero(sigma * self._votes(xi) <= 0))
 
     @abstractmethod
@@ -117,7 +117,7 @@ class TreeMachine(Machine):
         TypeError, ValueError
             If `xi` does not hold signs, or has not one column per weight.
         """
-        return self._sums(_validate.signs("xi", xi, 2)) / np.sqrt(self.w.shape[1])
+        return self._sums(arguments.signs("xi", xi, 2)) / np.sqrt(self.w.shape[1])
 
     def _sums(self, xi):
         """Return ``w_l . xi_l``, shape (P, K), as float64: exact for binary weights."""

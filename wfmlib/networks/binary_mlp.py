@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from wfmlib.networks.packed_mlp import answers
 from wfmlib.networks.packed_signs import PackedSigns
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 ROWS = 4096  # patterns at a time: some 10 MB a layer of 500 units
@@ -195,7 +195,7 @@ class BinaryMLP:
         return ahead / np.sqrt(self.w[-1].shape[1])
 
     def _checked(self, xi):
-        xi = _validate.signs("xi", xi, 2)
+        xi = arguments.signs("xi", xi, 2)
         self._check_columns(xi)
         return xi
 
@@ -233,16 +233,16 @@ def labelled(xi, sigma, outputs):
     TypeError, ValueError
         If they do not hold what they should, or do not match; the message names the argument.
     """
-    xi = _validate.signs("xi", xi, 2)
+    xi = arguments.signs("xi", xi, 2)
     return xi, _labels(xi.shape, sigma, outputs)
 
 
 def _labels(shape, sigma, outputs):
     """Return labels as int8 after checking them against the shape of the patterns."""
     if outputs == 1:
-        given = _validate.signs("sigma", sigma, 1)
+        given = arguments.signs("sigma", sigma, 1)
     else:
-        given = _validate.array("sigma", sigma)
+        given = arguments.array("sigma", sigma)
         if given.dtype.kind not in "iu":
             raise TypeError(f"sigma must be an array of integers, got dtype {given.dtype}")
     if given.shape != shape[:1]:
@@ -260,11 +260,11 @@ def _layers(w):
     """Return checked layers: new int8 arrays with two axes."""
     if not isinstance(w, (list, tuple)) or not w:
         raise TypeError(f"w must be a list of weight matrices, layer by layer, got {type(w)}")
-    axes = [2] * (len(w) - 1) + [np.ndim(_validate.array(f"w[{len(w) - 1}]", w[-1]))]
+    axes = [2] * (len(w) - 1) + [np.ndim(arguments.array(f"w[{len(w) - 1}]", w[-1]))]
     if axes[-1] != 1:
         axes[-1] = 2
     layers = [
-        np.atleast_2d(_validate.signs(f"w[{i}]", one, ndim)).copy()
+        np.atleast_2d(arguments.signs(f"w[{i}]", one, ndim)).copy()
         for i, (one, ndim) in enumerate(zip(w, axes, strict=True))
     ]
     for i, (below, above) in enumerate(pairwise(layers)):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from wfmlib.networks._bit_counters import LANES, WORD
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 BLOCK = LANES * WORD  # patterns in a block
 
@@ -37,7 +37,7 @@ class PackedSigns:
     """
 
     def __init__(self, xi):
-        xi = _validate.signs("xi", xi, 2)
+        xi = arguments.signs("xi", xi, 2)
         self.shape = xi.shape
         self.words = rows(-(-len(xi) // BLOCK), padded(xi.shape[1]))
         _pack(xi, np.empty(xi.shape[1], dtype=np.uint8), self.words.view(np.uint8))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from wfmlib.networks._machines import TreeMachine
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 
@@ -53,7 +53,7 @@ class ParityMachine(TreeMachine):
         numpy.ndarray
             Shape (P,), float64, dimensionless.
         """
-        xi, sigma = _validate.patterns(xi, sigma)
+        xi, sigma = arguments.patterns(xi, sigma)
         return (sigma * self._votes(xi)).astype(float)
 
     def _votes(self, xi):

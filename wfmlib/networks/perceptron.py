@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.networks import _machines
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 
@@ -59,7 +59,7 @@ class Perceptron(_machines.Machine):
         numpy.ndarray
             Shape (P,), float64, dimensionless, between -sqrt(N) and sqrt(N).
         """
-        xi, sigma = _validate.patterns(xi, sigma)
+        xi, sigma = arguments.patterns(xi, sigma)
         fields = self._votes(xi)
         size = np.abs(self.w).max()  # 1 for binary weights: nothing is rounded
         return sigma * (fields / size) / np.linalg.norm(self.w / size)

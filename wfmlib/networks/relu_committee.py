@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.networks._machines import TreeMachine, kind
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 
@@ -45,7 +45,7 @@ class ReluCommittee(TreeMachine):
         super().__init__(w)
         if len(self.w) % 2:
             raise ValueError(f"w must have an even number of units, got shape {self.w.shape}")
-        self.tree = bool(_validate.choice("tree", tree, (True, False)))
+        self.tree = bool(arguments.choice("tree", tree, (True, False)))
 
     def __repr__(self):
         how = "" if self.tree else ", fully connected"
@@ -83,7 +83,7 @@ class ReluCommittee(TreeMachine):
             Shape (P,), float64, dimensionless; positive exactly where the pattern is right. For
             binary weights it is an exact integer divided by ``sqrt(n K)``.
         """
-        xi, sigma = _validate.patterns(xi, sigma)
+        xi, sigma = arguments.patterns(xi, sigma)
         return sigma * self._votes(xi) / np.sqrt(self.w.size)
 
     def _votes(self, xi):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.networks._machines import TreeMachine
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 
@@ -55,7 +55,7 @@ class TreeCommittee(TreeMachine):
         numpy.ndarray
             Shape (P,), float64, dimensionless, between -sqrt(K) and sqrt(K).
         """
-        xi, sigma = _validate.patterns(xi, sigma)
+        xi, sigma = arguments.patterns(xi, sigma)
         return sigma * self._votes(xi) / np.sqrt(len(self.w))
 
     def _votes(self, xi):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Or
 from wfmlib.numerics.types import Array
 
 __all__ = ["Paired", "holm", "paired", "share_interval"]
@@ -66,7 +67,7 @@ def paired(one: ArrayLike, other: ArrayLike) -> Paired:
     TypeError, ValueError
         If the two are not rows of numbers, of the same length.
     """
-    one, other = _validate.reals("one", one), _validate.reals("other", other)
+    one, other = arguments.reals("one", one), arguments.reals("other", other)
     if one.ndim != 1 or one.shape != other.shape:
         raise ValueError(
             f"one and other must be rows of the same length, got {one.shape} and {other.shape}"
@@ -81,7 +82,8 @@ def paired(one: ArrayLike, other: ArrayLike) -> Paired:
     return Paired(n, larger, mean, float(mean - half), float(mean + half), p)
 
 
-def holm(p: Annotated[ArrayLike, Range(0.0, 1.0, also=(np.nan,))]) -> Array:
+@arguments.checked
+def holm(p: Annotated[ArrayLike, Interval(ge=0.0, le=1.0), Or(np.nan)]) -> Array:
     """Correct p-values for their number, by Holm's method.
 
     Reject where the result is below a level: the probability of one wrong rejection or more is
@@ -105,8 +107,8 @@ def holm(p: Annotated[ArrayLike, Range(0.0, 1.0, also=(np.nan,))]) -> Array:
 
     Source: Holm, Scand. J. Statist. 6, 65 (1979).
     """
-    p = _validate.reals("p", p)
-    if p.ndim != 1 or np.any((p < 0) | (p > 1)):
+    p = np.asarray(p)
+    if p.ndim != 1:
         raise ValueError(f"p must be a row of numbers from 0 to 1, got {p}")
     found, made = np.full(len(p), np.nan), np.flatnonzero(np.isfinite(p))
     order = made[np.argsort(p[made])]
@@ -141,7 +143,7 @@ def share_interval(successes: ArrayLike, number: ArrayLike) -> tuple[Array, Arra
     >>> low.round(3), high.round(3)
     (array([0.   , 0.187, 0.692]), array([0.308, 0.813, 1.   ]))
     """
-    k, n = _validate.broadcast(successes=successes, number=number)
+    k, n = arguments.broadcast(successes=successes, number=number)
     if not np.all((k >= 0) & (k <= n) & (n > 0) & (k % 1 == 0) & (n % 1 == 0)):
         raise ValueError(
             "successes and number must be whole numbers, from 0 to number, which is positive, got "

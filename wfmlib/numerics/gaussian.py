@@ -16,11 +16,12 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numba import njit
 
-from wfmlib.numerics import _validate, tails
+from wfmlib.numerics import arguments, tails
 from wfmlib.numerics._universal import universal
-from wfmlib.numerics.ranges import Finite, Range
+from wfmlib.numerics.arguments import Finite
 from wfmlib.numerics.tails import SQRT_2PI
 from wfmlib.numerics.types import Array
 
@@ -218,7 +219,8 @@ LIMIT = 10.0
 WIDEST = 2.0  # no panel is longer
 
 
-def legendre_rule(order: Annotated[int, Range(1, 100, whole=True)] = ORDER) -> Array:
+@arguments.checked
+def legendre_rule(order: Annotated[int, Interval(ge=1, le=100)] = ORDER) -> Array:
     """Gauss-Legendre rule on ``[-1, 1]``, as `fill_grid` takes it.
 
     Parameters
@@ -236,7 +238,7 @@ def legendre_rule(order: Annotated[int, Range(1, 100, whole=True)] = ORDER) -> A
     TypeError, ValueError
         If `order` is not an integer, or is out of range.
     """
-    return _legendre_rule(_validate.integer("order", order, 1, 100))
+    return _legendre_rule(order)
 
 
 @lru_cache(maxsize=256)
@@ -325,10 +327,11 @@ def fill_grid(features, low, high, rule):
     return nodes, weights
 
 
+@arguments.checked
 def grid(
     *features: tuple[float, float],
-    order: Annotated[int, Range(1, 100, whole=True)] = ORDER,
-    limit: Annotated[float, Range(0.0, 38.0, low_open=True)] = LIMIT,
+    order: Annotated[int, Interval(ge=1, le=100)] = ORDER,
+    limit: Annotated[float, Interval(gt=0.0, le=38.0)] = LIMIT,
     tilt: Finite = 0.0,
 ) -> tuple[Array, Array]:
     """Nodes and weights for averages over a standard normal variable.
@@ -382,11 +385,12 @@ def grid(
     return fill_grid(_table(features), low, high, legendre_rule(order))
 
 
+@arguments.checked
 def average(
     f: Callable[..., Any],
     *features: tuple[float, float],
-    order: Annotated[int, Range(4, 100, whole=True)] = ORDER,
-    limit: Annotated[float, Range(0.0, 38.0, low_open=True)] = LIMIT,
+    order: Annotated[int, Interval(ge=4, le=100)] = ORDER,
+    limit: Annotated[float, Interval(gt=0.0, le=38.0)] = LIMIT,
     tilt: Finite = 0.0,
 ) -> tuple[float, float]:
     """Average ``E f(x)`` over a standard normal variable, with an estimate of its error.
@@ -421,8 +425,7 @@ def average(
     panel); the integrand where the range ends; the rounding of the sum. It cannot know of a
     feature so narrow that no node sees it: name such a one.
     """
-    _validate.function("f", f)
-    order = _validate.integer("order", order, 4, 100)
+    arguments.function("f", f)
     rules = [*(legendre_rule(order - k) for k in range(3)), _lobatto_rule(order)]
     nodes, weights = fill_grid(_table(features), *_range(limit, tilt), np.concatenate(rules))
     values = _values(f, nodes)
@@ -456,14 +459,13 @@ def _table(features):
 
 def _range(limit, tilt):
     """Return the two ends of the range of integration after checking it."""
-    limit = _validate.real("limit", limit, 0.0, 38.0, low_open=True)
-    tilt = _validate.real("tilt", tilt, limit - 38.0, 38.0 - limit)
+    tilt = arguments.real("tilt", tilt, limit - 38.0, 38.0 - limit)
     return min(tilt, 0.0) - limit, max(tilt, 0.0) + limit
 
 
 def _values(f, nodes):
     """Return ``f(nodes)`` as floats after checking them."""
-    values = _validate.array("f(x)", f(nodes))
+    values = arguments.array("f(x)", f(nodes))
     if values.shape != nodes.shape or values.dtype.kind not in "biuf":
         raise ValueError(
             f"f must return one real number per node, shape {nodes.shape}, "

@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy
+from annotated_types import Ge
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Finite, NotNegative, Positive, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Finite, NotNegative, Positive
 from wfmlib.numerics.types import Array
 
 __all__ = [
@@ -156,6 +157,7 @@ def bounded(name: str, value: float, bound: float, report: Report | None = None)
     raise NotConverged(Report(False, float(value - bound), iterations, message))
 
 
+@arguments.checked
 def first_root(
     function: Callable[..., Any],
     start: Finite,
@@ -199,13 +201,9 @@ def first_root(
         Where the function is NaN, or divides by zero or overflows, or where its sign changes
         without a zero.
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     """
-    _validate.function("function", function)
-    start, limit = _validate.real("start", start), _validate.real("limit", limit)
-    step = _validate.real("step", step, 0.0, low_open=True)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    accuracy = _validate.real("accuracy", accuracy, 0.0, low_open=True)
+    arguments.function("function", function)
     seen = {}
 
     def remember(x):
@@ -291,13 +289,14 @@ def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
     return first_root(function, start, limit, step=step, **given)[0]
 
 
+@arguments.checked
 def fixed_point(
     mapping: Callable[..., Any],
     start: ArrayLike,
     *,
     tolerance: NotNegative = 1e-12,
     max_iterations: Count = 200,
-    memory: Annotated[int, Range(0, whole=True)] = 5,
+    memory: Annotated[int, Ge(0)] = 5,
 ) -> tuple[Array, Report]:
     """Solve ``x = mapping(x)`` by Anderson's accelerated iteration.
 
@@ -332,16 +331,13 @@ def fixed_point(
     NotConverged
         After `max_iterations`, or where the mapping is not finite at `start`.
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range, or an image has not the
+        If an argument is of the wrong kind or out of range, or an image has not the
         shape of its argument; the message names it.
     """
-    _validate.function("mapping", mapping)
-    state = _validate.reals("start", start)
+    arguments.function("mapping", mapping)
+    state = arguments.reals("start", start)
     if state.ndim != 1 or state.size == 0 or not np.all(np.isfinite(state)):
         raise ValueError(f"start must hold finite numbers in one row, got {start!r}")
-    tolerance = _validate.real("tolerance", tolerance, 0.0)
-    max_iterations = _validate.integer("max_iterations", max_iterations, 1)
-    memory = _validate.integer("memory", memory, 0)
     states, residuals = [], []
     stride, best, best_state = 1.0, np.inf, state
     for iteration in range(1, max_iterations + 1):
@@ -377,12 +373,13 @@ def fixed_point(
     raise NotConverged(Report(False, best, max_iterations, message), best_state)
 
 
+@arguments.checked
 def continuation(
     solve: Callable[..., Any],
     values: Iterable[Any],
     start: object,
     *,
-    failed: str = "raise",
+    failed: Literal["raise", "nan"] = "raise",
     progress: bool = False,
 ) -> tuple[Array, Array, Array]:
     """Follow a solution along a parameter, each one the start of the next.
@@ -416,9 +413,7 @@ def continuation(
     TypeError, ValueError
         If `solve` is not a function, `failed` neither of the two, or every value out of range.
     """
-    _validate.function("solve", solve)
-    _validate.choice("failed", failed, ("raise", "nan"))
-    _validate.choice("progress", progress, (True, False))
+    arguments.function("solve", solve)
     states: list[Array | None] = []
     errors: list[Exception | None] = []
     for value in tqdm(values, unit="point", disable=not progress, delay=PATIENCE):

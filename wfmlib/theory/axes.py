@@ -12,6 +12,7 @@ from functools import singledispatch
 from typing import Annotated, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.activations import Sign
@@ -25,20 +26,18 @@ from wfmlib.models.devices import (
     accepted,
 )
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import NOT_NEGATIVE, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import NotNegative, Or, Swept
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
 HARD = (Margin, Band)  # what is counted are solutions
 
-LOAD = NOT_NEGATIVE
-RESOLVED = Range(1e-7, also=(0.0,))  # loads whose largest margin lies within the range of margins
-
-Load: TypeAlias = Annotated[float, LOAD]
-Loads: TypeAlias = Annotated[ArrayLike, LOAD]
-ResolvedLoad: TypeAlias = Annotated[float, RESOLVED]
-ResolvedLoads: TypeAlias = Annotated[ArrayLike, RESOLVED]
+Load: TypeAlias = NotNegative
+Loads: TypeAlias = Annotated[ArrayLike, *NotNegative.__metadata__, Swept()]
+#: Loads whose largest margin lies within the range of margins.
+ResolvedLoad: TypeAlias = Annotated[float, Interval(ge=1e-7, lt=math.inf), Or(0.0)]
+ResolvedLoads: TypeAlias = Annotated[ArrayLike, *ResolvedLoad.__metadata__]
 
 
 @singledispatch
@@ -61,7 +60,7 @@ def _(device: TreeCommittee):
             "device must have sign units where their number is finite, or infinitely many "
             f"(units=np.inf); got {device!r}"
         )
-    units = _validate.integer("device.units", device.units, 1, MOST_UNITS)
+    units = arguments.integer("device.units", device.units, 1, MOST_UNITS)
     if units % 2 == 0:
         raise ValueError(f"device must have an odd number of units, got {device!r}")
     return SignCommittee(units)
@@ -69,7 +68,7 @@ def _(device: TreeCommittee):
 
 @energetic.register
 def _(device: ParityMachine):
-    return Parity(_validate.integer("device.units", device.units, 2, 6))
+    return Parity(arguments.integer("device.units", device.units, 2, 6))
 
 
 @energetic.register
@@ -112,7 +111,7 @@ def checked(
         The message names what is offered.
     """
     accepted(device)
-    _validate.member("constraint", constraint, constraints)
+    arguments.member("constraint", constraint, constraints)
     if not isinstance(device.weights, weights):
         offered = " or ".join(f"{one.__name__}()" for one in weights)
         raise ValueError(f"device must have weights {offered} here, got {device!r}")
@@ -154,16 +153,14 @@ def _check_finite(device, term, constraint, finite, odd):
 # ------------------------------------------------------------------------------------------------
 
 
-def each(function, name, values):
+def each(function, values):
     """Apply a function of one number to a number, or to every entry of an array."""
-    if _validate.array(name, values).ndim == 0:
-        return function(values)
-    return _over(function, _validate.reals(name, values))
+    return _over(function, np.asarray(values)) if np.ndim(values) else function(values)
 
 
 def each_constraint(function, constraint):
     """Apply a function of one constraint to one, or to every entry of a sequence."""
-    given = _validate.array("constraint", constraint)
+    given = arguments.array("constraint", constraint)
     return function(constraint) if given.ndim == 0 else _over(function, given)
 
 
@@ -173,7 +170,7 @@ def _over(function, values):
 
 def broadcast(constraint, **numbers):
     """Return an array of constraints and named arrays of floats, broadcast against each other."""
-    given = {name: _validate.reals(name, value) for name, value in numbers.items()}
-    given["constraint"] = _validate.array("constraint", constraint)
-    *arrays, constraints = _validate.together(given)
+    given = {name: arguments.reals(name, value) for name, value in numbers.items()}
+    given["constraint"] = arguments.array("constraint", constraint)
+    *arrays, constraints = arguments.together(given)
     return constraints, *arrays

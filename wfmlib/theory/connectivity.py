@@ -15,13 +15,13 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from annotated_types import Interval
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Or, Shares
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, bounded, first_root, fixed_point
 from wfmlib.theory import typical
 from wfmlib.theory.axes import Load, checked
@@ -39,9 +39,8 @@ NATS = 37.0  # to which an exponential tail is followed
 PRIVATE = 24  # nodes for what is a solution's own, on each side of a step
 SHARED = gaussian.legendre_rule(8)  # nodes of a panel, for what solutions share
 
-Positions = Annotated[ArrayLike, Range(0.0, 1.0)]
 
-
+@arguments.checked
 def overlap(
     device: Device, alpha: Load, first: Margin = Margin(0.0), second: Margin = Margin(0.0)
 ) -> float:
@@ -64,7 +63,7 @@ def overlap(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where there are no typical solutions.
 
@@ -77,10 +76,11 @@ def overlap(
     return _Pair(device, alpha, first, second).t0
 
 
+@arguments.checked
 def error(
     device: Device,
     alpha: Load,
-    position: Positions,
+    position: Shares,
     first: Margin = Margin(0.0),
     second: Margin = Margin(0.0),
     *,
@@ -112,20 +112,19 @@ def error(
     -----
     Source: B. L. Annesi and others, Phys. Rev. Lett. 131, 227301 (2023), for the perceptron.
     """
-    positions = _validate.reals("position", position)
-    if not np.all((positions >= 0.0) & (positions <= 1.0)):
-        raise ValueError(f"position must be numbers from 0 to 1, got {position!r}")
-    _validate.member("constraint", constraint, (Margin,))
+    positions = np.asarray(position)
+    arguments.member("constraint", constraint, (Margin,))
     pair = _Pair(device, alpha, first, second)
     found = np.array([pair.error(g, constraint.kappa) for g in positions.ravel()])
     return float(found[0]) if positions.ndim == 0 else found.reshape(positions.shape)
 
 
+@arguments.checked
 def convex_margin(
     device: Device,
     alpha: Load,
     *,
-    corners: Annotated[float, Range(2.0, also=(math.inf,))] = 2,
+    corners: Annotated[float, Interval(ge=2.0, lt=math.inf), Or(math.inf)] = 2,
     constraint: Margin = Margin(-0.5),
 ) -> float:
     """Return the least margin of typical solutions whose simplices hold solutions alone.
@@ -155,12 +154,12 @@ def convex_margin(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where there is no such margin: the load is too large for solutions that are connected.
     """
     kappa = _negative(device, constraint)
-    share = 0.0 if corners == math.inf else 1.0 / _validate.real("corners", corners, 2.0)
+    share = 1.0 / corners
 
     def excess(margin):
         q = solved(device, alpha, Margin(margin))[0].q
@@ -169,6 +168,7 @@ def convex_margin(
     return _least(excess, kappa, device, alpha)
 
 
+@arguments.checked
 def star_margin(device: Device, alpha: Load, *, constraint: Margin = Margin(-0.5)) -> float:
     """Return the least margin of typical solutions that see all typical solutions of a margin.
 
@@ -232,7 +232,7 @@ class _Pair:
 
     def __init__(self, device, alpha, first, second):
         for name, one in (("first", first), ("second", second)):
-            _validate.member(name, one, (Margin,))
+            arguments.member(name, one, (Margin,))
         _, self.term, _ = checked(device, first, weights=(Spherical,))
         checked(device, second, weights=(Spherical,))
         states = [solved(device, alpha, one)[1] for one in (first, second)]

@@ -14,18 +14,18 @@ import contextlib
 import math
 import sys
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.constraints.cross_entropy import SHARPNESS, proximal
+from wfmlib.models.constraints.cross_entropy import Sharpness, proximal
 from wfmlib.models.devices import Device, Perceptron
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import POSITIVE, Positive
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Positive
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
 from wfmlib.theory.axes import checked
@@ -47,12 +47,16 @@ def __dir__():
     return __all__
 
 
+Positives: TypeAlias = Annotated[ArrayLike, *Positive.__metadata__]
+Sharpnesses: TypeAlias = Annotated[ArrayLike, *Sharpness.__metadata__]
+
 LARGEST = 1e300  # beta
 ACCURACY = 1e-8  # of the logarithm of the load
 LOG_BETA = (-2.0, math.log(LARGEST))  # where the lines are looked for
 
 
-def loss(gamma: Annotated[float, SHARPNESS], stability: ArrayLike) -> Any:
+@arguments.checked
+def loss(gamma: Sharpness, stability: ArrayLike) -> Any:
     """Return the cross-entropy loss of a pattern  [eq-cross-entropy].
 
     Parameters
@@ -80,8 +84,7 @@ def loss(gamma: Annotated[float, SHARPNESS], stability: ArrayLike) -> Any:
     >>> round(loss(1.0, 0.0), 4), loss(math.inf, -2.0)
     (0.3466, 2.0)
     """
-    gamma = CrossEntropy(gamma, 1.0).gamma
-    x = _validate.reals("stability", stability)
+    x = arguments.reals("stability", stability)
     value = np.maximum(-x, 0.0)
     if gamma < math.inf:
         value = value + np.log1p(np.exp(-2.0 * gamma * np.abs(x))) / (2.0 * gamma)
@@ -93,9 +96,8 @@ def loss(gamma: Annotated[float, SHARPNESS], stability: ArrayLike) -> Any:
 # ------------------------------------------------------------------------------------------------
 
 
-def zero_entropy_beta(
-    device: Device, alpha: Annotated[ArrayLike, POSITIVE], gamma: Annotated[ArrayLike, SHARPNESS]
-) -> Any:
+@arguments.checked
+def zero_entropy_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> Any:
     """Return the inverse temperature at which the entropy vanishes  [eq-ce-zero-entropy].
 
     Parameters
@@ -116,7 +118,7 @@ def zero_entropy_beta(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where the entropy cannot be resolved before it vanishes: at very small loads.
 
@@ -131,9 +133,8 @@ def zero_entropy_beta(
     return _each(lambda point: point.entropy, device, alpha, gamma)
 
 
-def instability_beta(
-    device: Device, alpha: Annotated[ArrayLike, POSITIVE], gamma: Annotated[ArrayLike, SHARPNESS]
-) -> Any:
+@arguments.checked
+def instability_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> Any:
     """Return the inverse temperature at which replica symmetry loses stability  [eq-ce-replicon].
 
     Parameters
@@ -162,9 +163,8 @@ def instability_beta(
     return _each(lambda point: 1.0 - point.replicon, device, alpha, gamma)
 
 
-def working_beta(
-    device: Device, alpha: Annotated[ArrayLike, POSITIVE], gamma: Annotated[ArrayLike, SHARPNESS]
-) -> Any:
+@arguments.checked
+def working_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> Any:
     """Return the largest inverse temperature at which replica symmetry is consistent.
 
     Parameters
@@ -187,11 +187,8 @@ def working_beta(
 
 def _each(quantity, device, alpha, gamma):
     _, activation, _ = checked(device, Margin(0.0), weights=(Binary,))
-    alphas, gammas = _validate.broadcast(alpha=alpha, gamma=gamma)
-    pairs = [
-        (POSITIVE.check("alpha", a), CrossEntropy(g, 1.0).gamma)
-        for a, g in zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)
-    ]
+    alphas, gammas = arguments.broadcast(alpha=alpha, gamma=gamma)
+    pairs = zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)
     found = [_line(quantity, device, activation, *pair) for pair in pairs]
     return found[0] if alphas.ndim == 0 else np.array(found).reshape(alphas.shape)
 
@@ -285,9 +282,8 @@ class ZeroTemperature(Shown):
     report: Report = field(compare=False)
 
 
-def zero_temperature(
-    device: Perceptron, alpha: Positive, gamma: Annotated[float, SHARPNESS]
-) -> ZeroTemperature:
+@arguments.checked
+def zero_temperature(device: Perceptron, alpha: Positive, gamma: Sharpness) -> ZeroTemperature:
     """Take beta -> infinity at replica symmetry, binary perceptron  [eq-ce-zero-temperature].
 
     The overlap tends to 1 as ``1 - dq / beta``. A pattern whose field would be z without it ends
@@ -310,7 +306,7 @@ def zero_temperature(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         For infinite gamma up to alpha = 4 / pi, where q does not tend to 1; for large gamma where
         dq exceeds 1e299.
@@ -320,8 +316,6 @@ def zero_temperature(
     checked(device, Margin(0.0), weights=(Binary,))
     if device != Perceptron():
         raise ValueError(f"device must be {Perceptron()!r} here, got {device!r}")
-    alpha = POSITIVE.check("alpha", alpha)
-    gamma = CrossEntropy(gamma, 1.0).gamma
     if gamma == math.inf and alpha <= 4.0 / math.pi:
         message = "q does not tend to 1: infinite gamma and alpha at most 4 / pi"
         raise NotConverged(Report(False, math.inf, 0, message))

@@ -27,12 +27,13 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import APART, SHARE, Distance, Range, Share
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Distance, Share
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
 from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
@@ -46,7 +47,6 @@ def __dir__():
     return __all__
 
 
-SIZE = Range(0.0, 1.0, low_open=True)  # of m, the Parisi parameter
 COARSE = gaussian.legendre_rule(6)  # below 1e-6: to look around
 TOLERANCE = 1e-9  # of the equations, in the relative change of each unknown
 
@@ -155,6 +155,7 @@ class Survey:
         return tuple(state for state in self.states if state.attracting)
 
 
+@arguments.checked
 def solve(
     device: Device,
     alpha: Load,
@@ -162,7 +163,7 @@ def solve(
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
-    m: Annotated[float, SIZE] | None = None,
+    m: Annotated[float, Interval(gt=0.0, le=1.0)] | None = None,
     start: Share | None = None,
 ) -> BrokenPoint:
     """Solve for groups of solutions at one distance from a typical reference.
@@ -207,16 +208,13 @@ def solve(
     >>> round(state.p0, 5), round(state.p1, 5)
     (0.99447, 0.99496)
     """
-    if m is not None:
-        m = SIZE.check("m", m)
-    if start is not None:
-        start = SHARE.check("start", start)
-        if m is None:
-            raise ValueError(f"start must be None without m, got {start}")
+    if start is not None and m is None:
+        raise ValueError(f"start must be None without m, got {start}")
     search = _Search(device, alpha, distance, reference, constraint)
     return search.stationary() if m is None else search.attractor(m, start or 0.0)
 
 
+@arguments.checked
 def search(
     device: Device,
     alpha: Load,
@@ -224,7 +222,7 @@ def search(
     *,
     reference: Constraint = Margin(0.0),
     constraint: Constraint = Margin(0.0),
-    m: Annotated[ArrayLike, SIZE] | None = SIZES,
+    m: Annotated[ArrayLike, Interval(gt=0.0, le=1.0)] = SIZES,
 ) -> Survey:
     """Look for states with ``p1 != p0``, attracting or not, at several m and all splits.
 
@@ -251,8 +249,7 @@ def search(
     >>> [(state.m, state.attracting, round(state.p1, 3)) for state in found.states]
     [(0.5, False, 0.999), (1.0, False, 0.999)]
     """
-    sizes = np.atleast_1d(_validate.reals("m", m))
-    sizes = [SIZE.check("m", one) for one in sizes.flat]
+    sizes = np.ravel(m).tolist()
     search = _Search(device, alpha, distance, reference, constraint)
     states, reached = [], []
     for one in sorted(sizes):
@@ -313,10 +310,10 @@ class _Search:
     """States with groups at one distance from one reference."""
 
     def __init__(self, device, alpha, distance, reference, constraint):
-        _validate.member("reference", reference, (Margin,))
+        arguments.member("reference", reference, (Margin,))
         checked(device, constraint)
         self.case = Surroundings(device, alpha, reference, constraint)
-        self.distance = APART.check("distance", distance)
+        self.distance = distance
         state, self.report = self.case.solve(self.distance, self.case.start)
         self.symmetric = self.case.at(self.distance, state)
         self.weights, self.delta = device.weights, None

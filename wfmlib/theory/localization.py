@@ -22,11 +22,11 @@ import math
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from annotated_types import Interval
 
 from wfmlib.models.constraints import LogPotential, Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.saddles.replica_symmetric import Stationary
@@ -51,7 +51,7 @@ RULE = gaussian.legendre_rule(8)  # relative errors of times below 1e-6
 FALL = 1e-9  # by which a time may fall that does not fall: rounding
 TOLERANCE = 1e-4  # of a threshold
 
-Points = Annotated[int, Range(10, 2000, whole=True)]
+Points = Annotated[int, Interval(ge=10, le=2000)]
 MEANING = {
     "overlap": ("1", "overlap of two configurations drawn given the field"),
     "time": ("1", "time of the localisation at which this is the overlap"),
@@ -59,6 +59,7 @@ MEANING = {
 }
 
 
+@arguments.checked
 def curve(
     device: Device,
     alpha: Load,
@@ -89,7 +90,7 @@ def curve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where there are no typical solutions.
 
@@ -101,7 +102,6 @@ def curve(
     True
     """
     axes = checked(device, constraint, SOLVED)
-    points = _validate.integer("points", points, 10, 2000)
     state = _typical(device, alpha, constraint)
     weights = axes[0]
     split = _splits(weights, points)
@@ -115,6 +115,7 @@ def curve(
     return dataset({"overlap": overlap}, columns, MEANING, **told)
 
 
+@arguments.checked
 def threshold(
     device: Device, *, constraint: Constraint = Margin(0.0), points: Points = 60
 ) -> float:
@@ -134,7 +135,7 @@ def threshold(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where the time still grows at a load of 100.
 
@@ -143,7 +144,6 @@ def threshold(
     Overlaps are looked at on a grid of `points`: a dip narrower than its mesh is overlooked.
     """
     axes = checked(device, constraint, SOLVED)
-    points = _validate.integer("points", points, 10, 2000)
     if axes[0].discrete and getattr(constraint, "exponent", 0.0) < 1.0:
         return (
             0.0  # the patterns' conjugate diverges as a power of 1 - q1, the weights' as its log

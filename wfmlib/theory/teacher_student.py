@@ -12,20 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Entropic
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Distances, Range
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Distances, Range
 from wfmlib.numerics.solvers import NoZero, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import LOAD, Load, Loads, checked, each, each_constraint
+from wfmlib.theory.axes import Load, checked, each, each_constraint
 from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
 from wfmlib.theory.franz_parisi.dips import Profile
 from wfmlib.theory.franz_parisi.potential import along, heights
@@ -54,9 +55,7 @@ def __dir__():
 
 
 LAST = 4.0  # logarithm of q_hat: there 1 - q is 1e-12
-MARGINS_AT = Range(0.05)  # loads; their upper end is that of perfect learning
 TEACHERS = Range(-2.0, 12.0)  # margins of teachers, in units of the activation's scale
-OVERLAP = Range(-1.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -144,6 +143,7 @@ def _checked(device, constraint):
     return axes
 
 
+@arguments.checked
 def solve(device: Device, alpha: Load, constraint: Margin = Margin(0.0)) -> Learned:
     """Solve for the typical students of a teacher with binary weights.
 
@@ -165,7 +165,7 @@ def solve(device: Device, alpha: Load, constraint: Margin = Margin(0.0)) -> Lear
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where the saddle point cannot be resolved; not seen in the allowed range.
 
@@ -182,7 +182,7 @@ def solve(device: Device, alpha: Load, constraint: Margin = Margin(0.0)) -> Lear
     >>> round(learned.q, 4), round(learned.generalisation_error, 4)
     (0.5607, 0.3105)
     """
-    axes, alpha = _checked(device, constraint), LOAD.check("alpha", alpha)
+    axes = _checked(device, constraint)
     at, report = _at_load(alpha, axes)
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
@@ -213,7 +213,8 @@ def _at_load(alpha, axes):
     return _Planted(math.exp(root), *axes), report
 
 
-def generalisation_error(overlap: Annotated[ArrayLike, OVERLAP]) -> Any:
+@arguments.checked
+def generalisation_error(overlap: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)]) -> Any:
     """Return how often two networks disagree, ``arccos(c) / pi``  [eq-generalisation].
 
     Parameters
@@ -231,10 +232,7 @@ def generalisation_error(overlap: Annotated[ArrayLike, OVERLAP]) -> Any:
     TypeError, ValueError
         If `overlap` holds anything but numbers from -1 to 1.
     """
-    overlaps = _validate.reals("overlap", overlap)
-    if not np.all(np.abs(overlaps) <= OVERLAP.high):
-        raise ValueError(f"overlap must be from -1 to 1, got {overlap!r}")
-    error = np.arccos(overlaps) / np.pi
+    error = np.arccos(overlap) / np.pi
     return float(error) if np.ndim(overlap) == 0 else error
 
 
@@ -277,7 +275,8 @@ def _perfect_learning(axes):
     return float(_Planted(math.exp(root), *axes).alpha)
 
 
-def max_margin(device: Device, alpha: Annotated[ArrayLike, MARGINS_AT]) -> Any:
+@arguments.checked
+def max_margin(device: Device, alpha: Annotated[ArrayLike, Interval(ge=0.05, lt=math.inf)]) -> Any:
     """Return the largest margin of a teacher that still has students besides itself.
 
     Parameters
@@ -301,7 +300,7 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, MARGINS_AT]) -> Any:
     last, scale = _perfect_learning(axes), term.scale
 
     def one(alpha):
-        alpha = replace(MARGINS_AT, high=last).check("alpha", alpha)
+        arguments.real("alpha", alpha, 0.05, last)
 
         def excess(kappa):
             found = _perfect_learning((weights, term, Margin(kappa * scale)))
@@ -309,7 +308,7 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, MARGINS_AT]) -> Any:
 
         return first_root(excess, 0.0, TEACHERS.high, step=0.2)[0] * scale
 
-    return each(one, "alpha", alpha)
+    return each(one, alpha)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -317,6 +316,7 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, MARGINS_AT]) -> Any:
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def curve(
     device: Device,
     alpha: Load,
@@ -360,9 +360,10 @@ def curve(
     return along(distance, _teacher(device, alpha, reference, constraint), progress)
 
 
+@arguments.checked
 def local_entropy(
     device: Device,
-    alpha: Loads,
+    alpha: Load,
     distance: Distances,
     *,
     reference: Margin = Margin(0.0),
@@ -391,7 +392,7 @@ def local_entropy(
 
 
 def _teacher(device, alpha, reference, constraint):
-    _validate.member("reference", reference, (Margin,))
+    arguments.member("reference", reference, (Margin,))
     _checked(device, reference)
     return Surroundings(device, alpha, reference, constraint, planted=True)
 
@@ -418,7 +419,7 @@ def dense_threshold(device: Device, *, constraint: Margin = Margin(0.0)) -> floa
         As `franz_parisi.dense_threshold`.
     """
     axes = _checked(device, constraint)
-    _validate.real("constraint.kappa", constraint.kappa, 0.0)
+    arguments.real("constraint.kappa", constraint.kappa, 0.0)
     return load_of_dip(
         "derivative",
         lambda alpha: Margin(max_margin(device, alpha)),

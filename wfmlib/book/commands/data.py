@@ -50,9 +50,9 @@ def add(commands):
 def _get(args):
     """Find every file of the data sets that are named, and print where it is."""
     from wfmlib.datasets import sources, store
-    from wfmlib.numerics import _validate
+    from wfmlib.numerics import arguments
 
-    names = [_validate.choice("NAME", one, tuple(sources.FOLDERS)) for one in args.names]
+    names = [arguments.choice("NAME", one, tuple(sources.FOLDERS)) for one in args.names]
     folders = [sources.FOLDERS[name] for name in names or sources.FOLDERS]
     labels = {**sources.REGISTRY, **sources.BATCHES}
     labels.pop(sources.ARCHIVE)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from wfmlib.book.display.marks import Curve, Rule
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 
 def check(values: np.ndarray, stops) -> np.ndarray:
@@ -18,7 +18,7 @@ def check(values: np.ndarray, stops) -> np.ndarray:
     TypeError, ValueError
         If `stops` are not numbers from the first of `values` to the last.
     """
-    stops = _validate.reals("stops", stops)
+    stops = arguments.reals("stops", stops)
     low, high = min(values[0], values[-1]), max(values[0], values[-1])
     if stops.ndim != 1 or not np.all((stops >= low) & (stops <= high)):
         raise ValueError(f"stops must be numbers from {low:g} to {high:g} in a row, got {stops}")

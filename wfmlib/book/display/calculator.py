@@ -19,8 +19,9 @@ from wfmlib.book.display import doors, svg
 from wfmlib.book.display.instance import STYLE
 from wfmlib.book.display.marks import Curve, Rule, label
 from wfmlib.book.display.slider import asset, json_text
-from wfmlib.numerics import _validate
-from wfmlib.theory.axes import LOAD
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Range
+from wfmlib.theory.axes import Load
 from wfmlib.theory.saddles.pages import LOWEST
 
 CURVES, RULES = 3, 2
@@ -75,13 +76,13 @@ def calculator(
     """
     marks = tuple(marks)
     for mark in marks:
-        _validate.member("each of marks", mark, (Curve, Rule))
+        arguments.member("each of marks", mark, (Curve, Rule))
     kinds = [isinstance(mark, Rule) for mark in marks]
     if kinds != [False] * CURVES + [True] * RULES:
         raise ValueError(f"marks must hold {CURVES} curves and then {RULES} rules, got {marks}")
     for name, text in {"xlabel": xlabel, "ylabel": ylabel, "alt": alt}.items():
         label(name, text)
-    start = _validate.real("margin", margin), LOAD.check("load", load)
+    start = arguments.real("margin", margin), Range.of(Load).check("load", load)
     return Calculator(marks, start, xlabel, ylabel, alt)
 
 
@@ -111,7 +112,7 @@ class Calculator:
             },
             "margin": margin,
             "load": load,
-            "load_range": asdict(doors.number("alpha", LOAD)),
+            "load_range": asdict(doors.number("alpha", Range.of(Load))),
             "along": (LOWEST, FARTHEST),
         }
 

@@ -20,9 +20,9 @@ from wfmlib.models.activations import Activation, Linear, ReLU, Sign
 from wfmlib.models.constraints.margin import RANGE, Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee, accepted
 from wfmlib.models.weights import Binary, Spherical
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import NotConverged, Report
-from wfmlib.theory.axes import LOAD, RESOLVED
+from wfmlib.theory.axes import Load, ResolvedLoad
 from wfmlib.theory.typical import entropy, pages, thresholds
 
 POINT = ("q", "q_hat", "distance", "entropy", "replicon", "margin_density")
@@ -127,7 +127,10 @@ def doors() -> dict[str, Door]:
     """Return the table: the functions by name."""
     device = ("weights", "activation")
     constraint = {"constraint": "Margin(0.0)"}
-    load, resolved = {"alpha": number("alpha", LOAD)}, {"alpha": number("alpha", RESOLVED)}
+    load, resolved = (
+        {"alpha": number("alpha", Range.of(Load))},
+        {"alpha": number("alpha", Range.of(ResolvedLoad))},
+    )
     point = {name: 2 + k for k, name in enumerate(POINT)}
     given = ("alpha", "constraint", *device)
     found = {

@@ -17,12 +17,12 @@ from wfmlib.book.display.live import OUTSIDE, Number, refusal
 from wfmlib.models.activations import Sign
 from wfmlib.models.constraints.margin import RANGE, Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee
-from wfmlib.numerics.ranges import APART, Range
+from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.numerics.zeros import NO_ZERO
 from wfmlib.theory import franz_parisi, large_deviation
-from wfmlib.theory.axes import LOAD, RESOLVED
-from wfmlib.theory.large_deviation.free_entropy import OVERLAP, REPLICAS
+from wfmlib.theory.axes import Load, ResolvedLoad
+from wfmlib.theory.large_deviation.free_entropy import Overlap, Replicas
 from wfmlib.theory.saddles import pages_reference, pages_replicas
 from wfmlib.theory.saddles.pages_reference import ABOVE, COLLAPSED, EMPTY, UNSETTLED
 from wfmlib.theory.saddles.pages_replicas import APART as DISSOLVED
@@ -277,11 +277,11 @@ def surroundings(
         group="surroundings",
         own="kt",
         settings=[
-            setting("alpha", "load α", LOAD, load, (0.05, 1.0, 0.005)),
+            setting("alpha", "load α", Range.of(Load), load, (0.05, 1.0, 0.005)),
             _margin("kt", "reference margin κ̃", margins[0], margins),
             _margin("kappa", "counted margin κ", 0.0, (-0.5, 0.4, 0.005)),
         ],
-        place=setting("place", "distance d", APART, place, argument="distance"),
+        place=setting("place", "distance d", Range.of(Distance), place, argument="distance"),
         lines=[Line(y=4, slope=6)] * curves,
         begun="binary_begun",
         around="binary_around",
@@ -333,11 +333,13 @@ def _replicas(device, curves, kernels, load, place, loads, python, **more):
     return Followed(
         own="alpha",
         settings=[
-            setting("alpha", "load α", RESOLVED, load, loads),
+            setting("alpha", "load α", Range.of(ResolvedLoad), load, loads),
             _margin("kappa", "margin κ", 0.0, (-0.5, 1.0, 0.01)),
-            setting("replicas", "replicas y", REPLICAS, 3.0, (0.0, 3.05, 0.05), power=True),
+            setting(
+                "replicas", "replicas y", Range.of(Replicas), 3.0, (0.0, 3.05, 0.05), power=True
+            ),
         ],
-        place=setting("place", "overlap q₁", OVERLAP, place, argument="overlap"),
+        place=setting("place", "overlap q₁", Range.of(Overlap), place, argument="overlap"),
         lines=curves,
         begun=f"{kernels}_replicas_begun",
         around=f"{kernels}_replicas_around",

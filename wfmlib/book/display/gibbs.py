@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from wfmlib.book.display.live import Later, Live, Moved, Number, Table, failure, number
-from wfmlib.models.constraints.cross_entropy import SHARPNESS, CrossEntropy
+from wfmlib.models.constraints.cross_entropy import CrossEntropy, Sharpness
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.weights.binary import Binary
-from wfmlib.numerics.ranges import POSITIVE, Range, declared
+from wfmlib.numerics.arguments import Positive, Range, declared
 from wfmlib.theory import cross_entropy, typical
 from wfmlib.theory.saddles import pages_gibbs
 
@@ -41,7 +41,9 @@ def gibbs_measure(lines: list[tuple[str, int]], load: float = 0.4, beta: float =
     lost = failure(lambda: point(NOWHERE), names(NOWHERE))
     cold = failure(lambda: point(SET["beta"]), names(SET["beta"]))
     cold = re.sub(r"energy is [^,]+", "energy is {7:3}", cold)
-    inexact = failure(lambda: cross_entropy.zero_entropy_beta(device, load, SHARPNESS.low), {})
+    inexact = failure(
+        lambda: cross_entropy.zero_entropy_beta(device, load, Range.of(Sharpness).low), {}
+    )
     inexact = re.sub(r"residual is [^,]+", "residual is {1:3}", inexact)
     most = f"the entropy found, {{2}}, exceeds its bound, {Binary.entropy:.10g}"
     point_failures = {str(ended): lost for ended in (1, 2, 3)}
@@ -66,7 +68,7 @@ def gibbs_measure(lines: list[tuple[str, int]], load: float = 0.4, beta: float =
     return Live(
         lines=lines,
         along=pages_gibbs.AXIS,
-        value=typed("sharpness γ", SHARPNESS, lambda given: CrossEntropy(given, 1.0)),
+        value=typed("sharpness γ", Range.of(Sharpness), lambda given: CrossEntropy(given, 1.0)),
         place=typed("β", ranges["beta"][0], lambda given: CrossEntropy(1.0, given)),
         at="",
         shown=[],
@@ -85,7 +87,11 @@ def gibbs_measure(lines: list[tuple[str, int]], load: float = 0.4, beta: float =
             ),
             Moved(
                 "alpha",
-                typed("load α", POSITIVE, lambda given: POSITIVE.check("alpha", given)),
+                typed(
+                    "load α",
+                    Range.of(Positive),
+                    lambda given: Range.of(Positive).check("alpha", given),
+                ),
                 load,
                 (0.05, 1.5, 0.01),
             ),

@@ -21,8 +21,8 @@ from wfmlib.book.display.marks import Curve, label
 from wfmlib.book.display.slider import asset, json_text
 from wfmlib.learning.messages.protocols import atanh_steps
 from wfmlib.learning.pages import counted
-from wfmlib.numerics import _validate, pcg64
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments, pcg64
+from wfmlib.numerics.arguments import Range
 
 SIZE, LOADS = Range(1, 201, whole=True), Range(0.0, 3.0)
 SEEDS = Range(0, pcg64.LARGEST, whole=True)
@@ -62,7 +62,7 @@ def instance(
     """
     curves = tuple(curves)
     for curve in curves:
-        _validate.member("each of curves", curve, (Curve,))
+        arguments.member("each of curves", curve, (Curve,))
     if len(curves) != 3:
         raise ValueError(f"curves must hold 3 lines, got {len(curves)}")
     label("xlabel", xlabel)

@@ -15,10 +15,10 @@ from typing import Any
 
 from wfmlib.models.constraints.margin import RANGE, Margin
 from wfmlib.models.devices import Perceptron, TreeCommittee
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
-from wfmlib.theory.axes import LOAD
+from wfmlib.theory.axes import Load
 from wfmlib.theory.saddles.pages import HIGHEST, LOWEST
 from wfmlib.theory.saddles.replica_symmetric import last_load
 from wfmlib.theory.typical import pages
@@ -276,7 +276,9 @@ def typical_solutions(
             ),
             unit=scale,
         ),
-        place=number("load α", LOAD, *[lambda given: LOAD.check("alpha", given)] * 2),
+        place=number(
+            "load α", Range.of(Load), *[lambda given: Range.of(Load).check("alpha", given)] * 2
+        ),
         at="typical_solve" if device else "binary_point",
         shown=[("entropy φ", 5), ("overlap q", 2)]
         if device

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.book.display.palette import LINES, resolve
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +54,10 @@ class Curve:
 
     def __post_init__(self):
         label("name", self.name)
-        _validate.choice("line", self.line, LINES)
-        _validate.choice("smooth", self.smooth, (False, True))
+        arguments.choice("line", self.line, LINES)
+        arguments.choice("smooth", self.smooth, (False, True))
         if self.only is not None:
-            ends = _validate.reals("only", self.only)
+            ends = arguments.reals("only", self.only)
             if ends.shape != (2,) or not ends[0] < ends[1]:
                 raise ValueError(f"only must be two numbers, low < high, got {self.only!r}")
             object.__setattr__(self, "only", (float(ends[0]), float(ends[1])))
@@ -108,7 +108,7 @@ class Rule:
         if (self.x is None) == (self.y is None):
             raise ValueError(f"{self.name!r} must have exactly one of x and y")
         what = "y" if self.x is None else "x"
-        at = np.atleast_1d(_validate.reals(f"{what} of {self.name!r}", getattr(self, what)))
+        at = np.atleast_1d(arguments.reals(f"{what} of {self.name!r}", getattr(self, what)))
         if at.ndim != 1:
             raise ValueError(f"{what} of {self.name!r} must be a number or a list of numbers")
         object.__setattr__(self, what, at)
@@ -134,7 +134,7 @@ def label(name: str, value) -> str:
 
 
 def _rows(name, value):
-    rows = _validate.reals(name, value)
+    rows = arguments.reals(name, value)
     if rows.ndim not in (1, 2) or rows.size == 0:
         raise ValueError(f"{name} must have shape (points,) or (frames, points), got {rows.shape}")
     return np.atleast_2d(rows)

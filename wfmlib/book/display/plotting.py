@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 FIRST = ("local_entropy", "entropy")  # what most want to see
 
@@ -51,7 +51,7 @@ def plot(data: Any, y: str | None = None, x: str | None = None, *, ax: Any = Non
     import xarray as xr
     from matplotlib import pyplot as plt
 
-    _validate.member("data", data, (xr.Dataset,))
+    arguments.member("data", data, (xr.Dataset,))
     if y is None:
         y = next((name for name in FIRST if name in data), None)
     y = _named("y", y, data)

@@ -26,7 +26,7 @@ from wfmlib.book.display.followed import Followed
 from wfmlib.book.display.live import Live
 from wfmlib.book.display.marks import Curve, Rule, label
 from wfmlib.book.display.notebook import is_live
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 
 
 def slider(
@@ -107,7 +107,7 @@ def slider(
     texts = {"parameter": parameter, "xlabel": xlabel, "ylabel": ylabel, "alt": alt}
     for name, text in texts.items():
         label(name, text)
-    values = _validate.reals("values", values)
+    values = arguments.reals("values", values)
     steps = np.diff(values) if values.ndim == 1 else np.empty(0)
     if len(steps) == 0 or not (np.all(steps > 0) or np.all(steps < 0)):
         raise ValueError(
@@ -119,10 +119,10 @@ def slider(
     frames, knots = len(values), values
     marks = _several("curves", curves)
     for mark in marks:
-        _validate.member("each of curves", mark, (Curve, Rule))
+        arguments.member("each of curves", mark, (Curve, Rule))
     if compute is not None and not callable(compute):
         raise TypeError(f"compute must be a function of the value, got {compute!r}")
-    start = _validate.integer("start", start, 0, frames - 1)
+    start = arguments.integer("start", start, 0, frames - 1)
     xlim, ylim = _limits(marks, frames, xlim, ylim)
     off = None
     if stops is not None:
@@ -138,17 +138,17 @@ def slider(
     if notes and len(notes) != frames:
         raise ValueError(f"note must hold one text per value ({frames}), got {len(notes)}")
     for text in notes:
-        _validate.member("each of note", text, (str,))
+        arguments.member("each of note", text, (str,))
     notes = tuple(typeset(text) for text in notes)
     if live is not None:
-        _validate.member("live", live, (Live, Followed))
+        arguments.member("live", live, (Live, Followed))
         moving = sum(1 for mark in marks if _moves(mark))
         if len(live.lines) != moving:
             raise ValueError(
                 f"live must name a kernel for each of {moving} curves and rules that move, "
                 f"got {len(live.lines)}"
             )
-    place = 0.5 * sum(xlim) if place is None else _validate.real("place", place)
+    place = 0.5 * sum(xlim) if place is None else arguments.real("place", place)
     given = parameter, values, marks, xlabel, ylabel, alt, xlim, ylim, start, notes
     return Slider(*given, knots=knots, off=off, compute=compute, computed=live, place=place)
 
@@ -454,7 +454,7 @@ def _limits(marks, frames, xlim, ylim):
         if given is None:
             found.append(axes.limits(np.concatenate(values), pad))
             continue
-        ends = _validate.reals(name, given)
+        ends = arguments.reals(name, given)
         if ends.shape != (2,) or not np.all(np.isfinite(ends)) or not ends[0] < ends[1]:
             raise ValueError(f"{name} must be two finite numbers, low < high, got {given!r}")
         found.append((float(ends[0]), float(ends[1])))

@@ -6,16 +6,25 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import pulls
-from wfmlib.learning.annealing.simulated import PATIENCE, Betas, move, schedule, shares
-from wfmlib.learning.annealing.state import Model
+from wfmlib.learning.annealing.simulated import (
+    PATIENCE,
+    Betas,
+    Moves,
+    Spacing,
+    move,
+    schedule,
+    shares,
+)
+from wfmlib.learning.annealing.state import Loss, Model
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Positive, Range, Share
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Positive, Share
 from wfmlib.numerics.types import Seed
 
 STRONGEST = 100.0  # coupling: all replicas are then one
@@ -49,23 +58,24 @@ class ReplicatedAnnealing(Solution):
 
 
 @tells("more sweeps, a smaller overlap, another rng, or fewer patterns")
+@arguments.checked
 def replicated_annealing(
     device: Device,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    loss: str = "errors",
+    loss: Loss = "errors",
     gamma: Positive = 1.0,
-    replicas: Annotated[int, Range(2, whole=True)] = 20,
-    overlap: Annotated[float, Range(0.0, 1.0, low_open=True, high_open=True)] = 0.85,
+    replicas: Annotated[int, Ge(2)] = 20,
+    overlap: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.85,
     tolerance: Positive = 0.01,
     beta: Betas = (1.0, 6.0),
-    spacing: str = "geometric",
+    spacing: Spacing = "geometric",
     sweeps: Count = 10_000,
     steps: Count = 1000,
     ramp: Share = 0.8,
     gain: Positive = 0.5,
-    moves: str = "auto",
+    moves: Moves = "auto",
     stop_early: bool = True,
     rng: Seed = None,
     progress: bool = False,
@@ -124,21 +134,14 @@ def replicated_annealing(
     that they are slow; these are ours.
     """
     model = Model(device, xi, sigma, loss, gamma)
-    y = _validate.integer("replicas", replicas, 2)
-    overlap = _validate.real("overlap", overlap, 0.0, 1.0, low_open=True, high_open=True)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    ramp = _validate.real("ramp", ramp, 0.0, 1.0)
-    gain = _validate.real("gain", gain, 0.0, low_open=True)
+    y = replicas
     schedule(beta, spacing, steps, sweeps)  # checks
     growing = round(ramp * steps)
     betas = np.full(steps, float(beta[1]))
     betas[:growing] = schedule(beta, spacing, max(growing, 1), max(growing, 1))[:growing]
     targets = np.full(steps, overlap)
     targets[:growing] *= np.arange(1, growing + 1) / max(growing, 1)
-    _validate.choice("moves", moves, ("auto", "metropolis", "waiting"))
-    _validate.choice("stop_early", stop_early, (True, False))
-    _validate.choice("progress", progress, (True, False))
-    rng = _validate.generator(rng)
+    rng = arguments.generator(rng)
     start = 2 * rng.integers(2, size=(y, *model.shape), dtype=np.int8) - 1
     state = model.state(start)
     coupling = WEAKEST if growing else 1.0

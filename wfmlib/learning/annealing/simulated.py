@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import metropolis, pulls, waiting
-from wfmlib.learning.annealing.state import Model
+from wfmlib.learning.annealing.state import Loss, Model
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Narrower, NotNegative, Positive
 from wfmlib.numerics.interrupts import is_interrupt
-from wfmlib.numerics.ranges import NOT_NEGATIVE, POSITIVE, Count, Narrower, Positive
 from wfmlib.numerics.types import Seed
 
-Beta: TypeAlias = Annotated[float, NOT_NEGATIVE, Narrower("where spaced geometrically", POSITIVE)]
+Beta: TypeAlias = Annotated[NotNegative, Narrower("where spaced geometrically", Positive)]
+Spacing: TypeAlias = Literal["geometric", "linear"]
+Moves: TypeAlias = Literal["auto", "metropolis", "waiting"]
 Betas: TypeAlias = tuple[Beta, Beta]
 
 PATIENCE = 2.0  # seconds until a bar shows
@@ -44,18 +46,19 @@ class Annealing(Solution):
 
 
 @tells("more sweeps, a larger last beta, another rng, or fewer patterns")
+@arguments.checked
 def simulated_annealing(
     device: Device,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    loss: str = "cross-entropy",
+    loss: Loss = "cross-entropy",
     gamma: Positive = 1.0,
     beta: Betas = (1.0, 50.0),
-    spacing: str = "geometric",
+    spacing: Spacing = "geometric",
     sweeps: Count = 1000,
     steps: Count = 100,
-    moves: str = "auto",
+    moves: Moves = "auto",
     start: ArrayLike | None = None,
     stop_at_solution: bool = True,
     rng: Seed = None,
@@ -130,10 +133,7 @@ def simulated_annealing(
     """
     model = Model(device, xi, sigma, loss, gamma)
     betas = schedule(beta, spacing, steps, sweeps)
-    _validate.choice("moves", moves, ("auto", "metropolis", "waiting"))
-    _validate.choice("stop_at_solution", stop_at_solution, (True, False))
-    _validate.choice("progress", progress, (True, False))
-    rng = _validate.generator(rng)
+    rng = arguments.generator(rng)
     state = model.state(_first(start, model, rng)[None])
     pull = pulls(0.0, 1)
     history = {name: [] for name in ("beta", "energy", "errors", "accepted")}
@@ -166,13 +166,12 @@ def simulated_annealing(
 
 def schedule(beta, spacing, steps, sweeps):
     """Return the inverse temperatures, after checking what describes them."""
-    _validate.choice("spacing", spacing, ("geometric", "linear"))
-    _validate.integer("steps", steps, 1, _validate.integer("sweeps", sweeps, 1))
-    given = _validate.reals("beta", beta)
+    arguments.integer("steps", steps, 1, sweeps)
+    given = arguments.reals("beta", beta)
     if given.shape != (2,):
         raise ValueError(f"beta must be a pair, first and last, got shape {given.shape}")
     geometric = spacing == "geometric"
-    first, last = (_validate.real("beta", one, 0.0, low_open=geometric) for one in given.tolist())
+    first, last = (arguments.real("beta", one, 0.0, low_open=geometric) for one in given.tolist())
     return (np.geomspace if geometric else np.linspace)(first, last, steps)
 
 
@@ -202,8 +201,8 @@ def _first(start, model, rng):
     """Return weights to start from, shape (K, n)."""
     if start is None:
         return 2 * rng.integers(2, size=model.shape, dtype=np.int8) - 1
-    start = _validate.array("start", start)
+    start = arguments.array("start", start)
     shape = model.device.shape(model.xi.shape[1])
     if start.shape != shape:
         raise ValueError(f"start must have shape {shape}, got {start.shape}")
-    return _validate.signs("start", start, start.ndim).reshape(model.shape)
+    return arguments.signs("start", start, start.ndim).reshape(model.shape)

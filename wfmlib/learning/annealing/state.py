@@ -25,13 +25,16 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from wfmlib.learning._devices import checked, rows
 from wfmlib.models.activations import Linear, ReLU, Sign
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
+
+Loss: TypeAlias = Literal["errors", "cross-entropy"]
 
 SIGN, RELU, PERCEPTRON = 0, 1, 2
 KINDS = {Sign: SIGN, ReLU: RELU, Linear: PERCEPTRON}  # by what a unit adds to the answer
@@ -94,11 +97,10 @@ class Model:
 
     def __init__(self, device, xi, sigma, loss, gamma):
         self.device = checked(device, (Binary,), activations=(Sign, ReLU))
-        self.xi, self.sigma = _validate.patterns(xi, sigma)
+        self.xi, self.sigma = arguments.patterns(xi, sigma)
         P, N = self.xi.shape
         self.tree = device.tree
-        _validate.choice("loss", loss, ("errors", "cross-entropy"))
-        self.gamma = _validate.real("gamma", gamma, 0.0, low_open=True)
+        self.gamma = gamma
         self.kind = KINDS[type(device.activation)]
         self.units, self.n = rows(device, N)
         if self.kind == RELU and self.units % 2:

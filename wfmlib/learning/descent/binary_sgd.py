@@ -34,6 +34,7 @@ from numbers import Integral
 from typing import Annotated, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 from numba import njit
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
@@ -41,15 +42,15 @@ from tqdm.auto import tqdm
 from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
-from wfmlib.numerics import _validate, portable
+from wfmlib.numerics import arguments, portable
+from wfmlib.numerics.arguments import Count, Damping
 from wfmlib.numerics.portable import on_grid
-from wfmlib.numerics.ranges import Count, Damping, Range
 from wfmlib.numerics.types import Seed
 
 GRID = portable.scale_of(portable.DELTAS)
 ROWS = 1024  # patterns at a time where an epoch is recorded
 MOST = 1e6  # of eta, gamma and spread: single precision holds what they multiply
-Single: TypeAlias = Annotated[float, Range(0.0, MOST, low_open=True)]
+Single: TypeAlias = Annotated[float, Interval(gt=0.0, le=MOST)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,16 +75,17 @@ class BinarySGD(Solution):
 
 
 @tells("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
+@arguments.checked
 def binary_sgd(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     units: Count | Sequence[Count],
-    classes: Annotated[int, Range(2, 127, whole=True)] = 2,
+    classes: Annotated[int, Interval(ge=2, le=127)] = 2,
     eta: Single = 0.1,
     momentum: Damping = 0.0,
     gamma: Single = 1.0,
-    spread: Annotated[float, Range(0.0, 1.0, low_open=True)] | None = None,
+    spread: Annotated[float, Interval(gt=0.0, le=1.0)] | None = None,
     batch: Count = 100,
     epochs: Count = 100,
     rng: Seed = None,
@@ -139,21 +141,13 @@ def binary_sgd(
     P3, SM IV; Hubara et al., BinaryNet (2016). There are no biases and no batch normalisation.
     The same seed gives the same bits on every processor.
     """
-    classes = _validate.integer("classes", classes, 2, 127)
     outputs = 1 if classes == 2 else classes
     xi, sigma = labelled(xi, sigma, outputs)
     sizes = [xi.shape[1], *_hidden(units), outputs]
     if max(sizes) >= LARGEST:
         raise ValueError(f"units must be fewer than {LARGEST} in a layer, got {units!r}")
-    eta = _validate.real("eta", eta, 0.0, MOST, low_open=True)
-    momentum = _validate.real("momentum", momentum, 0.0, 1.0, high_open=True)
-    gamma = _validate.real("gamma", gamma, 0.0, MOST, low_open=True)
-    if spread is not None:
-        spread = _validate.real("spread", spread, 0.0, 1.0, low_open=True)
-    batch = min(_validate.integer("batch", batch, 1), len(xi))
-    epochs = _validate.integer("epochs", epochs, 1)
-    rng = _validate.generator(rng)
-    _validate.choice("progress", progress, (True, False))
+    batch = min(batch, len(xi))
+    rng = arguments.generator(rng)
 
     descent = Descent(sizes, gamma, spread, rng)
     history = {"errors": [], "loss": []}
@@ -263,7 +257,7 @@ def _hidden(units):
         raise TypeError(
             f"units must be a number of hidden units, or a list of them, got {units!r}"
         )
-    return [_validate.integer("units", one, 1) for one in units]
+    return [arguments.integer("units", one, 1) for one in units]
 
 
 # ------------------------------------------------------------------------------------------------

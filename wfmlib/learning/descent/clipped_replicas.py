@@ -18,17 +18,14 @@ for ``aligned`` patterns, each times its label, in plain NumPy::
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, NotNegative, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, NotNegative, Share
 from wfmlib.numerics.types import Seed
-
-PULL = Range(0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +47,13 @@ class Clipped:
     epochs: int
 
 
+@arguments.checked
 def clipped_replicas(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     replicas: Count = 1,
-    pull: Annotated[float, PULL] = 1e-4,
+    pull: Share = 1e-4,
     growth: NotNegative = 0.01,
     batch: Count = 100,
     max_epochs: Count = 1000,
@@ -92,15 +90,10 @@ def clipped_replicas(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    xi, sigma = _validate.patterns(xi, sigma)
+    xi, sigma = arguments.patterns(xi, sigma)
     if xi.shape[1] % 2 == 0:
         raise ValueError(f"xi must have an odd number of columns, got {xi.shape[1]}")
-    replicas = _validate.integer("replicas", replicas, 1)
-    pull = PULL.check("pull", pull)
-    growth = _validate.real("growth", growth, 0.0)
-    batch = _validate.integer("batch", batch, 1)
-    max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    rng = _validate.generator(rng)
+    rng = arguments.generator(rng)
     P, N = xi.shape
     aligned = xi * sigma[:, None]
     single = aligned.astype(np.float32)  # sums of signs are exact

@@ -31,8 +31,8 @@ from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Seed
 
@@ -56,6 +56,7 @@ class CrossEntropySGD(Solution):
 
 
 @tells("more max_epochs, a slower schedule, another rng, or fewer patterns")
+@arguments.checked
 def cross_entropy_sgd(
     device: Device,
     xi: ArrayLike,
@@ -116,15 +117,13 @@ def cross_entropy_sgd(
     (0, (3, 99))
     """
     odd(checked(device, (Spherical,)))
-    xi, sigma = _validate.patterns(xi, sigma)
+    xi, sigma = arguments.patterns(xi, sigma)
     units, width = rows(device, xi.shape[1])
     if isinstance(schedule, str):
-        schedule = NAMED[_validate.choice("schedule", schedule, tuple(NAMED))]
+        schedule = NAMED[arguments.choice("schedule", schedule, tuple(NAMED))]
     if not isinstance(schedule, Schedule):
         raise TypeError(f"schedule must be 'fast', 'slow' or a Schedule, got {schedule!r}")
-    max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    rng = _validate.generator(rng)
-    _validate.choice("progress", progress, (True, False))
+    rng = arguments.generator(rng)
 
     descent = _Descent(xi * sigma[:, None], units, width, schedule, rng)
     history = {"loss": [], "errors": [], "gamma": [], "beta": []}

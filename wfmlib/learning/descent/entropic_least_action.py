@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
@@ -36,16 +37,15 @@ from wfmlib.learning.descent.mini_batches import (
     normalise,
     prepare,
     refuse_zeros,
-    step,
     uniform_weights,
 )
 from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.messages.channel import exact
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
-from wfmlib.numerics import _validate, portable
+from wfmlib.numerics import arguments, portable
+from wfmlib.numerics.arguments import Count, NotNegative, Positive
 from wfmlib.numerics.portable import on_grid
-from wfmlib.numerics.ranges import Count, NotNegative, Positive, Range
 from wfmlib.numerics.types import Seed
 
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
@@ -75,12 +75,13 @@ class EntropicLeastAction(Solution):
 
 
 @tells("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
+@arguments.checked
 def entropic_least_action(
     device: Device,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    replicas: Annotated[int, Range(2, whole=True)] = 20,
+    replicas: Annotated[int, Ge(2)] = 20,
     eta: Step = 1e-2,
     coupling: NotNegative = 0.5,
     growth: NotNegative = 1e-4,
@@ -141,17 +142,9 @@ def entropic_least_action(
     collapse does not say that the centre is a solution: a strong coupling forces it.
     """
     instance = prepare(device, xi, sigma, batch)
-    replicas = _validate.integer("replicas", replicas, 2)
-    eta = step(eta)
-    coupling = _validate.real("coupling", coupling, 0.0)
-    growth = _validate.real("growth", growth, 0.0)
-    collapse = _validate.real("collapse", collapse, 0.0, low_open=True)
-    max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    if _validate.array("snapshots", snapshots).ndim != 1:
-        raise TypeError(f"snapshots must be a sequence of epochs, got {snapshots!r}")
-    wanted = {_validate.integer("snapshots", epoch, 1) for epoch in snapshots}
-    children = _validate.generator(rng).spawn(replicas)
-    _validate.choice("progress", progress, (True, False))
+    eta = on_grid(eta, GRID)
+    wanted = {arguments.integer("snapshots", epoch, 1) for epoch in snapshots}
+    children = arguments.generator(rng).spawn(replicas)
     w = np.array([uniform_weights(child, instance.shape) for child in children])
     center = np.empty(instance.shape)
     _average(w, center)

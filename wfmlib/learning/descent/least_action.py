@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.descent.mini_batches import (
+    GRID,
     Step,
     add,
     dot,
@@ -40,14 +41,14 @@ from wfmlib.learning.descent.mini_batches import (
     normalise,
     prepare,
     refuse_zeros,
-    step,
 )
 from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.messages.channel import exact, fast
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count
+from wfmlib.numerics.portable import on_grid
 from wfmlib.numerics.types import Seed
 
 
@@ -63,6 +64,7 @@ class LeastAction(Solution):
 
 
 @tells("more max_epochs, a smaller eta, another rng, or fewer patterns")
+@arguments.checked
 def least_action(
     device: Device,
     xi: ArrayLike,
@@ -131,10 +133,8 @@ def least_action(
     0
     """
     instance = prepare(device, xi, sigma, batch)
-    eta = step(eta)
-    max_epochs = _validate.integer("max_epochs", max_epochs, 1)
-    rng = _validate.generator(rng)
-    _validate.choice("progress", progress, (True, False))
+    eta = on_grid(eta, GRID)
+    rng = arguments.generator(rng)
     w = first_weights(start, instance, rng)
     space = workspace(instance)
     updates = []

@@ -18,20 +18,20 @@ from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 
 from wfmlib.learning._devices import checked, odd, rows
 from wfmlib.learning.messages.channel import exact, fast
 from wfmlib.models.devices import Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate, portable
+from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.portable import on_grid
-from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged, Report
 
 GRID = portable.scale_of(portable.WEIGHTS)
 SMALLEST_STEP = portable.step(portable.WEIGHTS)  # of eta: less is nothing on the grid
 LARGEST_STEP = 1e6  # single precision holds the sums, and less has long forgotten w
-Step: TypeAlias = Annotated[float, Range(SMALLEST_STEP, LARGEST_STEP)]
+Step: TypeAlias = Annotated[float, Interval(ge=SMALLEST_STEP, le=LARGEST_STEP)]
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class Instance:
 def prepare(device, xi, sigma, batch):
     """Return the `Instance` of arguments that are checked here."""
     odd(checked(device, (Spherical,)))
-    xi, sigma = _validate.patterns(xi, sigma)
+    xi, sigma = arguments.patterns(xi, sigma)
     P, N = xi.shape
     units, width = rows(device, N)
-    batch = min(_validate.integer("batch", batch, 1), P)
+    batch = min(batch, P)
     return Instance(
         device=device,
         aligned=xi * sigma[:, None],
@@ -101,7 +101,7 @@ def first_weights(start, instance, rng):
     """Return a new array (K, M) of norm 1 in each unit: what is given, checked, or random."""
     if start is None:
         return uniform_weights(rng, instance.shape)
-    w = _validate.reals("start", start)
+    w = arguments.reals("start", start)
     shape = instance.device.shape(instance.aligned.shape[1])
     if w.shape != shape or not np.all(np.isfinite(w)):
         raise ValueError(f"start must hold finite numbers of shape {shape}, got shape {w.shape}")
@@ -113,12 +113,6 @@ def first_weights(start, instance, rng):
     w = np.ldexp(w, -np.frexp(largest)[1])
     normalise(w)
     return w
-
-
-def step(eta):
-    """Return the step of a correction on the grid, after checks."""
-    eta = _validate.real("eta", eta, SMALLEST_STEP, LARGEST_STEP)
-    return on_grid(eta, GRID)
 
 
 def refuse_zeros(weights, epochs):

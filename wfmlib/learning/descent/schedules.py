@@ -7,9 +7,10 @@ another reading is another value and no other program.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, NotNegative, Positive
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, NotNegative, Positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,31 +56,15 @@ class Schedule:
     beta: Positive
     gamma_growth: NotNegative = 0.0
     beta_growth: NotNegative = 0.0
-    stop: Positive | str = "errors"
+    stop: Positive | Literal["errors"] = "errors"
     batch: Count = 100
-    loss: str = "divided"
-    step: str = "sum"
-    normalise: str = "batch"
-    per: str = "batch"
+    loss: Literal["divided", "plain"] = "divided"
+    step: Literal["sum", "mean"] = "sum"
+    normalise: Literal["batch", "epoch"] = "batch"
+    per: Literal["pattern", "batch", "epoch"] = "batch"
 
     def __post_init__(self):
-        def keep(name, value):
-            object.__setattr__(self, name, value)  # the class is frozen
-
-        for name in ("eta", "gamma", "beta"):
-            keep(name, _validate.real(name, getattr(self, name), 0.0, low_open=True))
-        for name in ("gamma_growth", "beta_growth"):
-            keep(name, _validate.real(name, getattr(self, name), 0.0))
-        if isinstance(self.stop, str):
-            if self.stop != "errors":
-                raise ValueError(f"stop must be 'errors' or a loss, got {self.stop!r}")
-        else:
-            keep("stop", _validate.real("stop", self.stop, 0.0, low_open=True))
-        keep("batch", _validate.integer("batch", self.batch, 1))
-        _validate.choice("loss", self.loss, ("divided", "plain"))
-        _validate.choice("step", self.step, ("sum", "mean"))
-        _validate.choice("normalise", self.normalise, ("batch", "epoch"))
-        _validate.choice("per", self.per, ("pattern", "batch", "epoch"))
+        arguments.check_fields(self)
 
 
 # The values of P1, App. E. "gamma_1 = 1" of the fast schedules is read as "gamma stays what it

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.learning._devices import checked, rows
@@ -13,8 +14,7 @@ from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
@@ -22,7 +22,8 @@ LARGEST = 20  # weights
 MOST_BYTES = 4 * 2**30  # of a result
 
 
-def all_weights(N: Annotated[int, Range(1, 22, whole=True)]) -> Array:
+@arguments.checked
+def all_weights(N: Annotated[int, Interval(ge=1, le=22)]) -> Array:
     """Return all 2^N binary weight vectors, in ascending lexicographic order.
 
     Parameters
@@ -44,7 +45,6 @@ def all_weights(N: Annotated[int, Range(1, 22, whole=True)]) -> Array:
     ValueError
         If `N` is out of range.
     """
-    N = _validate.integer("N", N, 1, 22)
     bits = np.arange(2**N)[:, None] >> np.arange(N - 1, -1, -1) & 1
     return (2 * bits - 1).astype(np.int8)
 
@@ -90,7 +90,7 @@ def enumerate_fields(device: Device, xi: ArrayLike, sigma: ArrayLike) -> Array:
     checked(
         device, (Binary,), (Perceptron, TreeCommittee, ParityMachine), (Sign, ReLU, Activation)
     )
-    xi, sigma = _validate.patterns(xi, sigma)
+    xi, sigma = arguments.patterns(xi, sigma)
     P, N = xi.shape
     units, n = rows(device, N)
     if N > LARGEST:

@@ -30,6 +30,7 @@ from typing import Annotated
 
 import numba
 import numpy as np
+from annotated_types import Ge
 from numba import njit
 from numpy.typing import ArrayLike
 
@@ -40,9 +41,9 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import ParityMachine, Perceptron, TreeCommittee
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _threads, _validate
+from wfmlib.numerics import _threads, arguments
+from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.interrupts import is_interrupt
-from wfmlib.numerics.ranges import Count, Range
 from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
@@ -161,9 +162,9 @@ class Enumeration:
         ValueError
             If `margin` is not finite or lies below the margin that was enumerated.
         """
-        margin = _validate.array("margin", margin)
+        margin = arguments.array("margin", margin)
         if margin.ndim == 0:
-            margin = _validate.real("margin", margin)
+            margin = arguments.real("margin", margin)
             steps, least = _steps(self.device, self.N), self.constraint.kappa
             beyond = _agreements_needed(margin, steps) - _agreements_needed(least, steps)
             if beyond < 0:
@@ -172,7 +173,7 @@ class Enumeration:
                     f"enumerated, got {margin}"
                 )
             return int(self.counts_by_margin[beyond:].sum())
-        margin = _validate.reals("margin", margin)
+        margin = arguments.reals("margin", margin)
         counts = [self.count_at(one) for one in margin.flat]
         return np.array(counts, dtype=np.int64).reshape(margin.shape)
 
@@ -202,6 +203,7 @@ class Enumeration:
         return logarithm / self.N
 
 
+@arguments.checked
 def enumerate_solutions(
     device: Device,
     xi: ArrayLike,
@@ -209,7 +211,7 @@ def enumerate_solutions(
     *,
     constraint: Margin = Margin(0.0),
     reference: ArrayLike | None = None,
-    keep: Annotated[int, Range(0, whole=True)] = 0,
+    keep: Annotated[int, Ge(0)] = 0,
     force: bool = False,
     progress: bool | None = None,
     threads: Count | None = None,
@@ -278,8 +280,8 @@ def enumerate_solutions(
     702
     """
     checked(device, (Binary,), DEVICES)
-    xi, sigma = _validate.patterns(xi, sigma)
-    _validate.member("constraint", constraint, (Margin,))
+    xi, sigma = arguments.patterns(xi, sigma)
+    arguments.member("constraint", constraint, (Margin,))
     P, N = xi.shape
     if N > LARGEST:
         raise ValueError(
@@ -289,12 +291,8 @@ def enumerate_solutions(
     _check_size(device, N, constraint)
     if reference is not None:
         reference = _reference(reference, device, N)
-    keep = _validate.integer("keep", keep, 0)
-    force = _validate.choice("force", force, (False, True))
-    progress = _validate.choice("progress", progress, (None, False, True))
     if threads is None:
         threads = _threads.available()
-    threads = _validate.integer("threads", threads, 1)
 
     steps = _steps(device, N)
     needed = _agreements_needed(constraint.kappa, steps)
@@ -360,8 +358,8 @@ def _check_size(device, N, constraint):
 
 def _reference(reference, device, N):
     """Return the reference flat, after checking that it has one entry per weight."""
-    ndim = np.ndim(_validate.array("reference", reference))
-    reference = _validate.signs("reference", reference, 2 if ndim == 2 else 1)
+    ndim = np.ndim(arguments.array("reference", reference))
+    reference = arguments.signs("reference", reference, 2 if ndim == 2 else 1)
     if reference.shape not in ((N,), device.shape(N)):
         raise ValueError(
             f"reference must have one entry per weight: xi has {N} columns, "

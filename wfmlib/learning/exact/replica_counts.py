@@ -9,23 +9,25 @@ other, `solution_clusters`, the partition function with mutual overlaps [eq-mutu
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numba import njit
 from numpy.typing import ArrayLike
 
 from wfmlib.learning._words import ones
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.types import Array
 
 LARGEST = 22  # weights, for all 2^N centres
 LARGEST_SOLUTION = 64  # weights: a solution is a 64-bit word
 
 
+@arguments.checked
 def solution_clusters(
-    solutions: ArrayLike, distance: Annotated[int, Range(0, whole=True)], replicas: Count
+    solutions: ArrayLike, distance: Annotated[int, Ge(0)], replicas: Count
 ) -> int:
     """Count the ordered groups of y solutions at one Hamming distance from each other.
 
@@ -64,8 +66,7 @@ def solution_clusters(
     at that distance from a third, and so on: it grows with the power y of their number.
     """
     words, N = _words(solutions)
-    distance = _validate.integer("distance", distance, 0, N)
-    replicas = _validate.integer("replicas", replicas, 1)
+    distance = arguments.integer("distance", distance, 0, N)
     if replicas == 1 or distance == 0:
         return len(words)
     if replicas > 2 and distance % 2:
@@ -75,8 +76,12 @@ def solution_clusters(
     return int(_cliques(words, distance, replicas)) * math.factorial(replicas)
 
 
+@arguments.checked
 def surrounding_counts(
-    solutions: ArrayLike, distance: Annotated[int, Range(0, whole=True)], *, centres: str = "all"
+    solutions: ArrayLike,
+    distance: Annotated[int, Ge(0)],
+    *,
+    centres: Literal["all", "solutions"] = "all",
 ) -> Array:
     """Count the solutions at a Hamming distance from every centre.
 
@@ -115,8 +120,8 @@ def surrounding_counts(
     transform: N 2^N additions whatever the number of solutions.
     """
     words, N = _words(solutions)
-    distance = _validate.integer("distance", distance, 0, N)
-    if _validate.choice("centres", centres, ("all", "solutions")) == "solutions":
+    distance = arguments.integer("distance", distance, 0, N)
+    if centres == "solutions":
         return _neighbours(words, distance)
     if N > LARGEST:
         raise ValueError(
@@ -135,11 +140,11 @@ def surrounding_counts(
 
 def _words(solutions):
     """Return different solutions as integers, the first weight in the highest bit, and N."""
-    given = _validate.array("solutions", solutions)
+    given = arguments.array("solutions", solutions)
     if given.ndim == 2 and len(given) == 0 and given.shape[1]:
         signs = given
     else:
-        signs = _validate.signs("solutions", given, 2)
+        signs = arguments.signs("solutions", given, 2)
     N = signs.shape[1]
     if N > LARGEST_SOLUTION:
         raise ValueError(f"solutions must have at most {LARGEST_SOLUTION} columns, got {N}")

@@ -41,8 +41,8 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Count, Damping, NotNegative, Positive
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Count, Damping, NotNegative, Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
@@ -116,6 +116,7 @@ class MessagePassing(Solution):
 
 
 @tells("more max_sweeps, damping=0.5, or fewer patterns")
+@arguments.checked
 def approximate_message_passing(
     device: Device,
     xi: ArrayLike | PackedPatterns,
@@ -212,7 +213,7 @@ def approximate_message_passing(
     """
     weights, margin = _checked(device, constraint)
     packed = _packed(xi, sigma)
-    coupling = _validate.real("coupling", coupling, 0.0, STRONGEST[weights.discrete])
+    coupling = arguments.real("coupling", coupling, 0.0, STRONGEST[weights.discrete])
     if reference is not None:
         reference = _given(reference, "reference", packed.N)
         if not np.any(reference):
@@ -220,10 +221,6 @@ def approximate_message_passing(
     elif coupling > 0.0:
         raise ValueError("coupling needs a reference")
     push = 0.0 if reference is None else coupling * reference
-    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    progress = _validate.choice("progress", progress, (False, True))
     now = _start(packed, messages, rng)
 
     residuals, overlaps = [], []
@@ -272,6 +269,7 @@ def approximate_message_passing(
     )
 
 
+@arguments.checked
 def state_evolution(
     device: Device, alpha: NotNegative, sweeps: Count, *, constraint: Margin = Margin(0.0)
 ) -> Array:
@@ -300,7 +298,7 @@ def state_evolution(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where the overlap reaches 1, to every digit: at so large a load or margin no saddle point
         stops it. `state` holds the overlaps before.
@@ -312,8 +310,6 @@ def state_evolution(
     array([0.2054, 0.2715, 0.2988])
     """
     weights, margin = _checked(device, constraint)
-    alpha = _validate.real("alpha", alpha, 0.0)
-    sweeps = _validate.integer("sweeps", sweeps, 1)
     overlaps = np.empty(sweeps)
     q, V = 0.0, 1.0
     for sweep in range(sweeps):
@@ -433,7 +429,7 @@ def _rounded(means, weights):
 def _checked(device, constraint):
     """Return the weights and the margin after checking what is solved: one unit, a margin."""
     _devices.checked(device, (Binary, Spherical), (Perceptron,))
-    return device.weights, _validate.member("constraint", constraint, (Margin,)).kappa
+    return device.weights, arguments.member("constraint", constraint, (Margin,)).kappa
 
 
 def _packed(xi, sigma):
@@ -452,7 +448,7 @@ def _start(packed, messages, rng):
     if messages is None:
         means = np.zeros(packed.N)
         if rng is not None:
-            means = 0.5 * _validate.generator(rng).choice([-1.0, 1.0], size=packed.N)
+            means = 0.5 * arguments.generator(rng).choice([-1.0, 1.0], size=packed.N)
         return Messages(means, np.zeros(packed.P))
     if rng is not None:
         raise ValueError("messages and rng must not both be given: each says where to start")
@@ -474,7 +470,7 @@ def _start(packed, messages, rng):
 
 def _given(value, name, length):
     """Return an array that was given, checked."""
-    value = _validate.reals(name, value)
+    value = arguments.reals(name, value)
     if value.shape != (length,):
         raise ValueError(f"{name} must have shape ({length},), got {value.shape}")
     if not np.all(np.isfinite(value)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
@@ -15,15 +16,19 @@ from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import NotSettled, Solution, settled, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Damping, Narrower, Positive, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Damping, Narrower, Positive
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
+Form: TypeAlias = Literal["exact", "expanded"]
+Output: TypeAlias = Literal["exact", "gaussian"]
 Coupling: TypeAlias = Annotated[
     float,
-    Range(0.0, SphericalMessages.strongest),
-    Narrower("for binary weights", Range(0.0, BinaryMessages.strongest)),
+    Interval(ge=0.0, le=SphericalMessages.strongest),
+    Narrower(
+        "for binary weights", Annotated[float, Interval(ge=0.0, le=BinaryMessages.strongest)]
+    ),
 ]
 PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
@@ -83,6 +88,7 @@ class BeliefPropagation(Solution):
 
 
 @tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
+@arguments.checked
 def belief_propagation(
     device: Device,
     xi: ArrayLike,
@@ -90,9 +96,9 @@ def belief_propagation(
     *,
     reference: ArrayLike | None = None,
     coupling: Coupling = 0.0,
-    form: str = "exact",
-    output: str = "exact",
-    order: str = "random",
+    form: Form = "exact",
+    output: Output = "exact",
+    order: Literal["random", "parallel"] = "random",
     damping: Damping = 0.0,
     tolerance: Positive = 1e-6,
     max_sweeps: Count = 1000,
@@ -173,12 +179,8 @@ def belief_propagation(
     (True, 0.3)
     """
     engine = prepare(device, xi, sigma, form, output, messages, rng)
-    coupling = _validate.real("coupling", coupling, 0.0, engine.strongest)
-    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    in_place = _validate.choice("order", order, ("random", "parallel")) == "random"
-    _validate.choice("progress", progress, (True, False))
+    coupling = arguments.real("coupling", coupling, 0.0, engine.strongest)
+    in_place = order == "random"
     if reference is not None:
         engine.pull(checked_reference(reference, engine), coupling)
     elif coupling > 0.0:
@@ -191,13 +193,13 @@ def belief_propagation(
 def prepare(device, xi, sigma, form="exact", output="exact", messages=None, rng=None):
     """Check what describes an instance and return its `Messages`."""
     _devices.checked(device, (Binary, Spherical))
-    xi, sigma = _validate.patterns(xi, sigma)
-    expanded = _validate.choice("form", form, ("exact", "expanded")) == "expanded"
-    gaussian = _validate.choice("output", output, ("exact", "gaussian")) == "gaussian"
+    xi, sigma = arguments.patterns(xi, sigma)
+    expanded = form == "expanded"
+    gaussian = output == "gaussian"
     if not gaussian and device.units > MOST_UNITS:
         raise ValueError(f"output='exact' takes up to {MOST_UNITS} units, got {device!r}")
     kind = BinaryMessages if device.weights.discrete else SphericalMessages
-    engine = kind(device, xi * sigma[:, None], expanded, gaussian, _validate.generator(rng))
+    engine = kind(device, xi * sigma[:, None], expanded, gaussian, arguments.generator(rng))
     if messages is not None:
         engine.load(messages)
     return engine
@@ -205,7 +207,7 @@ def prepare(device, xi, sigma, form="exact", output="exact", messages=None, rng=
 
 def checked_reference(reference, engine, name="reference"):
     """Return a reference as (K, M) after checking its shape."""
-    reference = _validate.reals(name, reference)
+    reference = arguments.reals(name, reference)
     units, width = engine.shape
     allowed = [(units, width)] + [(width,)] * (units == 1)
     if reference.shape not in allowed or not np.all(np.isfinite(reference)):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning.messages.belief_propagation import (
     PATIENCE,
+    Form,
+    Output,
     count_errors,
     iterate,
     prepare,
@@ -19,8 +23,8 @@ from wfmlib.learning.messages.belief_propagation import (
 from wfmlib.learning.messages.protocols import named
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Damping, Positive, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Damping, Positive
 from wfmlib.numerics.types import Array, Seed
 
 PATIENT, HURRIED = 200, 5  # sweeps a step; few will do where a solution is all that is wanted
@@ -54,15 +58,16 @@ class FocusingBP(Solution):
 
 
 @tells("a protocol with more steps, more max_sweeps, another rng, or fewer patterns")
+@arguments.checked
 def focusing_bp(
     device: Device,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    replicas: Annotated[float, Range(1.0)] = 10,
-    protocol: str = "papers",
-    form: str | None = None,
-    output: str = "exact",
+    replicas: Annotated[float, Interval(ge=1.0, lt=math.inf)] = 10,
+    protocol: str | ArrayLike = "papers",
+    form: Form | None = None,
+    output: Output = "exact",
     damping: Damping = 0.5,
     tolerance: Positive = 1e-4,
     max_sweeps: Count | None = None,
@@ -140,15 +145,9 @@ def focusing_bp(
     max_sweeps = (HURRIED if soon else PATIENT) if max_sweeps is None else max_sweeps
     stop_at_solution = soon if stop_at_solution is None else stop_at_solution
     engine = prepare(device, xi, sigma, form, output, messages, rng)
-    replicas = _validate.real("replicas", replicas, 1.0)
-    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     if isinstance(protocol, str):
         protocol = named(protocol, device.weights.discrete)
     steps = _steps(protocol, replicas, engine.strongest)
-    _validate.choice("stop_at_solution", stop_at_solution, (True, False))
-    _validate.choice("progress", progress, (True, False))
     history = {name: [] for name in (*_RECORD, "coupling", "replicas")}
     with tqdm(total=len(steps), unit="step", disable=not progress, delay=PATIENCE) as bar:
         for coupling, y in steps:
@@ -188,7 +187,7 @@ _RECORD = ("sweeps", "residual", "settled", "errors", "polarisation")
 
 def _steps(protocol, replicas, strongest):
     """Return a protocol as pairs (coupling, replicas) after checking it."""
-    given = _validate.reals("protocol", protocol)
+    given = arguments.reals("protocol", protocol)
     if given.ndim == 1:
         given = np.column_stack([given, np.full(len(given), replicas)])
     if given.ndim != 2 or given.shape[1] != 2 or len(given) == 0:

@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from wfmlib.numerics import _threads, _validate
+from wfmlib.numerics import _threads, arguments
 from wfmlib.numerics.types import Array, Seed
 
 WORD = 64  # signs in a word
@@ -61,7 +61,7 @@ class PackedPatterns:
     """
 
     def __init__(self, xi: ArrayLike, sigma: ArrayLike) -> None:
-        xi, sigma = _validate.patterns(xi, sigma)
+        xi, sigma = arguments.patterns(xi, sigma)
         self.P, self.N = xi.shape
         self.words = np.zeros((-(-self.N // WORD), self.P), dtype=np.uint64)
         rows = max(_PIECE // self.N, 1)
@@ -100,8 +100,8 @@ class PackedPatterns:
             If `P` or `N` is below 1, or an integer `rng` is negative.
         """
         drawn = cls.__new__(cls)
-        drawn.P, drawn.N = _validate.integer("P", P, 1), _validate.integer("N", N, 1)
-        rng = _validate.generator(rng)
+        drawn.P, drawn.N = arguments.integer("P", P, 1), arguments.integer("N", N, 1)
+        rng = arguments.generator(rng)
         drawn.words = np.empty((-(-drawn.N // WORD), drawn.P), dtype=np.uint64)
         for row in drawn.words:
             row[:] = rng.integers(2**64 - 1, size=drawn.P, dtype=np.uint64, endpoint=True)
@@ -235,20 +235,20 @@ class PackedPatterns:
         TypeError, ValueError
             If an argument is of the wrong kind, shape or range.
         """
-        margin = _validate.real("margin", margin)
+        margin = arguments.real("margin", margin)
         return int(np.count_nonzero(self.stabilities(w, threads=threads) <= margin))
 
     def _threads(self, threads):
         """Return the number of threads worth starting."""
         if threads is None:
             threads = _threads.available()
-        threads = _validate.integer("threads", threads, 1)
+        threads = arguments.integer("threads", threads, 1)
         return threads if self.N * self.P > _ALONE else 1
 
 
 def _reals(name, value, length):
     """Return `value` as contiguous float64 after checking its shape."""
-    value = _validate.reals(name, value)
+    value = arguments.reals(name, value)
     if value.shape != (length,):
         raise ValueError(f"{name} must have shape ({length},), got shape {value.shape}")
     return np.ascontiguousarray(value)

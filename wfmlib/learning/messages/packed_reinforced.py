@@ -8,24 +8,24 @@ exact sums of signs, at every few sweeps: a count costs a third of a sweep.
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
 import numpy as np
 
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
-from wfmlib.learning.messages.reinforced import LEAN, LEAST_VARIANCE, RATE, Reinforced
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Count
+from wfmlib.learning.messages.reinforced import LEAST_VARIANCE, Rate, Reinforced
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Count, Damping
 from wfmlib.numerics.types import Seed
 
 
+@arguments.checked
 def packed_reinforced(
     packed: PackedPatterns,
     *,
-    rate: Annotated[float, RATE] = 0.003,
+    rate: Rate = 0.003,
     max_sweeps: Count = 1000,
     look: Count = 5,
-    lean: Annotated[float, LEAN] = 0.1,
+    lean: Damping = 0.1,
     rng: Seed = None,
     threads: Count | None = None,
 ) -> Reinforced:
@@ -54,12 +54,9 @@ def packed_reinforced(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    packed = _validate.member("packed", packed, (PackedPatterns,))
-    rate, lean = RATE.check("rate", rate), LEAN.check("lean", lean)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    look = _validate.integer("look", look, 1)
+    packed = arguments.member("packed", packed, (PackedPatterns,))
     root = math.sqrt(packed.N)
-    m = lean * _validate.generator(rng).uniform(-1.0, 1.0, packed.N)
+    m = lean * arguments.generator(rng).uniform(-1.0, 1.0, packed.N)
     pull, field = np.zeros(packed.P), np.zeros(packed.N)
     sweeps, errors = 0, packed.P
     while sweeps < max_sweeps and errors > 0:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Interval
 
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Positive, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Positive
 from wfmlib.numerics.types import Array
 
 NAMES = ("papers", "solve")
 # of `pseudo_reinforcement`: beyond, a coupling would be infinite in floating point
-EXPONENT, LAST = Range(1e-3, 0.5), Range(0.0, 1.0 - 2.0**-30, low_open=True)
+LAST = 1.0 - 2.0**-30
 
 
 def named(name, is_binary):
@@ -39,7 +40,7 @@ def named(name, is_binary):
     ValueError
         If there is none of this name for these weights.
     """
-    _validate.choice("protocol", name, NAMES)
+    arguments.choice("protocol", name, NAMES)
     if name == "papers":
         return atanh_steps() if is_binary else exponential()
     if not is_binary:
@@ -47,8 +48,9 @@ def named(name, is_binary):
     return pseudo_reinforcement()
 
 
+@arguments.checked
 def exponential(
-    first: Positive = 0.5, last: Positive = 30.0, steps: Annotated[int, Range(2, whole=True)] = 30
+    first: Positive = 0.5, last: Positive = 30.0, steps: Annotated[int, Ge(2)] = 30
 ) -> Array:
     """Return couplings that grow by a constant factor: the protocol of P1, App. E.
 
@@ -64,12 +66,12 @@ def exponential(
     numpy.ndarray
         Shape (steps,).
     """
-    first = _validate.real("first", first, 0.0, low_open=True)
-    last = _validate.real("last", last, first)
-    return np.geomspace(first, last, _validate.integer("steps", steps, 2))
+    last = arguments.real("last", last, first)
+    return np.geomspace(first, last, steps)
 
 
-def atanh_steps(steps: Annotated[int, Range(2, whole=True)] = 30, cap: Positive = 10.0) -> Array:
+@arguments.checked
+def atanh_steps(steps: Annotated[int, Ge(2)] = 30, cap: Positive = 10.0) -> Array:
     """Return ``arctanh(i / (steps - 1))``, the last one capped: for binary weights, P3, App. B 3.
 
     Parameters
@@ -84,16 +86,15 @@ def atanh_steps(steps: Annotated[int, Range(2, whole=True)] = 30, cap: Positive 
     numpy.ndarray
         Shape (steps,).
     """
-    steps = _validate.integer("steps", steps, 2)
-    cap = _validate.real("cap", cap, 0.0, low_open=True)
     couplings = np.arctanh(np.arange(steps - 1) / (steps - 1))
     return np.minimum(np.append(couplings, cap), cap)
 
 
+@arguments.checked
 def pseudo_reinforcement(
-    steps: Annotated[int, Range(2, whole=True)] = 30,
-    exponent: Annotated[float, EXPONENT] = 0.5,
-    last: Annotated[float, LAST] = 0.99,
+    steps: Annotated[int, Ge(2)] = 30,
+    exponent: Annotated[float, Interval(ge=1e-3, le=0.5)] = 0.5,
+    last: Annotated[float, Interval(gt=0.0, le=LAST)] = 0.99,
 ) -> Array:
     """Return couplings and numbers of replicas that grow together; for binary weights.
 
@@ -115,7 +116,6 @@ def pseudo_reinforcement(
     numpy.ndarray
         Shape (steps, 2).
     """
-    steps = _validate.integer("steps", steps, 2)
-    x, last = EXPONENT.check("exponent", exponent), LAST.check("last", last)
+    x = exponent
     rates = np.linspace(0.0, last, steps)
     return np.column_stack([np.arctanh(rates**x), 1.0 + rates ** (1.0 - 2.0 * x) / (1.0 - rates)])

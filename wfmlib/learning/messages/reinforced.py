@@ -17,20 +17,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Band, Margin
 from wfmlib.models.protocols import Constraint
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Damping
 from wfmlib.numerics.types import Seed
 
 LEAST_VARIANCE = 1e-9  # of a weight, where all of them are signs
-RATE = Range(0.0, 1.0, low_open=True, high_open=True)
-LEAN = Range(0.0, 1.0, high_open=True)
+Rate: TypeAlias = Annotated[float, Interval(gt=0.0, lt=1.0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +52,15 @@ class Reinforced:
     sweeps: int
 
 
+@arguments.checked
 def reinforced_message_passing(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
     constraint: Constraint = Margin(0.0),
-    rate: Annotated[float, RATE] = 0.003,
+    rate: Rate = 0.003,
     max_sweeps: Count = 1000,
-    lean: Annotated[float, LEAN] = 0.1,
+    lean: Damping = 0.1,
     rng: Seed = None,
 ) -> Reinforced:
     """Look for a solution of a perceptron with weights of +1 and -1.
@@ -95,14 +96,12 @@ def reinforced_message_passing(
     -----
     Source: A. Braunstein, R. Zecchina, Phys. Rev. Lett. 96, 030201 (2006), for the reinforcement.
     """
-    xi, sigma = _validate.patterns(xi, sigma)
-    constraint = _validate.member("constraint", constraint, (Margin, Band))
+    xi, sigma = arguments.patterns(xi, sigma)
+    constraint = arguments.member("constraint", constraint, (Margin, Band))
     constraint.within_range(1.0)
-    rate, lean = RATE.check("rate", rate), LEAN.check("lean", lean)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
     N = xi.shape[1]
     F = (xi * sigma[:, None]).astype(np.float32) / np.float32(math.sqrt(N))
-    m = lean * _validate.generator(rng).uniform(-1.0, 1.0, N)
+    m = lean * arguments.generator(rng).uniform(-1.0, 1.0, N)
     pull: Any = np.zeros(len(F))
     field: Any = np.zeros(N)
     for sweep in range(max_sweeps):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from wfmlib.numerics import _validate, pcg64
+from wfmlib.numerics import arguments, pcg64
 
 SHARE = 0.3  # of the patterns that are barely right: they move hidden integers too
 
@@ -91,9 +91,9 @@ def learned(xi, sigma, *, seed, epochs=1000):
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     """
-    xi, sigma = _validate.patterns(xi, sigma)
-    seed = _validate.integer("seed", seed, 0, pcg64.LARGEST)
-    epochs = _validate.integer("epochs", epochs, 1)
+    xi, sigma = arguments.patterns(xi, sigma)
+    seed = arguments.integer("seed", seed, 0, pcg64.LARGEST)
+    epochs = arguments.integer("epochs", epochs, 1)
     patterns = xi * sigma[:, None]
     random, hidden = np.empty(pcg64.WORDS, dtype=np.uint64), np.empty(xi.shape[1])
     begun(seed, random, hidden)

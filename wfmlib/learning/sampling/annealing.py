@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numba import njit
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
@@ -26,8 +27,8 @@ from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.networks import Perceptron as Machine
-from wfmlib.numerics import _validate, portable
-from wfmlib.numerics.ranges import Count, Range
+from wfmlib.numerics import arguments, portable
+from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.types import Seed
 
 PATIENCE = 2.0  # seconds without a bar
@@ -55,6 +56,7 @@ class PotentialAnnealing(Solution):
 
 
 @tells("more sweeps, or a smaller load")
+@arguments.checked
 def potential_annealing(
     device: Device,
     xi: ArrayLike,
@@ -62,9 +64,9 @@ def potential_annealing(
     *,
     constraint: LogPotential = LogPotential(1.0),
     sweeps: Count = 1000,
-    widths: Annotated[int, Range(2, whole=True)] = 50,
-    first: Annotated[float, Range(1e-3, 100.0)] = 3.0,
-    last: Annotated[float, Range(1e-6, 10.0)] = 0.01,
+    widths: Annotated[int, Ge(2)] = 50,
+    first: Annotated[float, Interval(ge=0.001, le=100.0)] = 3.0,
+    last: Annotated[float, Interval(ge=1e-06, le=10.0)] = 0.01,
     rng: Seed = None,
     progress: bool = False,
 ) -> PotentialAnnealing:
@@ -117,16 +119,11 @@ def potential_annealing(
     0
     """
     _devices.checked(device, (Binary, Spherical), (Perceptron,))
-    _validate.member("constraint", constraint, (LogPotential,))
-    xi, sigma = _validate.patterns(xi, sigma)
-    sweeps = _validate.integer("sweeps", sweeps, 1)
-    widths = _validate.integer("widths", widths, 2)
-    first = _validate.real("first", first, 1e-3, 100.0)
-    last = _validate.real("last", last, 1e-6, 10.0)
+    arguments.member("constraint", constraint, (LogPotential,))
+    xi, sigma = arguments.patterns(xi, sigma)
     if not last < first:
         raise ValueError(f"last must be below first = {first:g}, got {last:g}")
-    _validate.choice("progress", progress, (False, True))
-    rng = _validate.generator(rng)
+    rng = arguments.generator(rng)
     series = np.append(np.geomspace(first, last, widths), 0.0)
     shares = np.diff(np.round(np.linspace(0, sweeps, len(series) + 1)).astype(int))
     chain = (_Signs if device.weights.discrete else _Sphere)(xi, sigma, constraint, rng)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
@@ -26,8 +27,8 @@ from wfmlib.models.constraints import LogPotential, Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Count, Damping, Positive, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Count, Damping, Positive
 from wfmlib.numerics.types import Array, Seed
 
 PATIENCE = 2.0  # seconds without a bar
@@ -57,6 +58,7 @@ class Localization(Solution):
 
 
 @tells("a LogPotential(1.0), a smaller load, shorter steps, or damping=0.5")
+@arguments.checked
 def stochastic_localization(
     device: Device,
     xi: ArrayLike | PackedPatterns,
@@ -65,7 +67,7 @@ def stochastic_localization(
     constraint: Margin | LogPotential = Margin(0.0),
     means: Callable[[Array], Array] | None = None,
     end: Positive | None = None,
-    step: Annotated[float, Range(1e-4, 1.0)] = 0.05,
+    step: Annotated[float, Interval(ge=0.0001, le=1.0)] = 0.05,
     tolerance: Positive = 1e-4,
     damping: Damping = 0.0,
     max_sweeps: Count = 100,
@@ -137,17 +139,12 @@ def stochastic_localization(
     (0, True)
     """
     _devices.checked(device, (Binary, Spherical), (Perceptron,))
-    _validate.member("constraint", constraint, (Margin, LogPotential))
+    arguments.member("constraint", constraint, (Margin, LogPotential))
     constraint.within_range(1.0)
     packed = _packed(xi, sigma)
     discrete = device.weights.discrete
-    end = END[discrete] if end is None else _validate.real("end", end, 0.0, low_open=True)
-    step = _validate.real("step", step, 1e-4, 1.0)
-    tolerance = _validate.real("tolerance", tolerance, 0.0, low_open=True)
-    damping = _validate.real("damping", damping, 0.0, 1.0, high_open=True)
-    max_sweeps = _validate.integer("max_sweeps", max_sweeps, 1)
-    _validate.choice("progress", progress, (False, True))
-    rng = _validate.generator(rng)
+    end = END[discrete] if end is None else end
+    rng = arguments.generator(rng)
     passing = None
     if means is None:
         means = passing = TiltedMeans(
@@ -160,7 +157,7 @@ def stochastic_localization(
             threads=threads,
         )
     else:
-        _validate.function("means", means)
+        arguments.function("means", means)
 
     field, mean = np.zeros(packed.N), np.zeros(packed.N)
     times, overlaps, residuals = [], [], []

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave, Response
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Positive
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Positive
 from wfmlib.numerics.types import Array
 
 __all__ = ["Band"]
@@ -44,8 +44,7 @@ class Band(LogConcave):
     even = True  #: the weight has no sign
 
     def __post_init__(self):
-        kappa = _validate.real("kappa", self.kappa, 0.0, low_open=True)
-        object.__setattr__(self, "kappa", kappa)
+        arguments.check_fields(self)
 
     def rescaled(self, scale: float) -> Band:
         """Return the same constraint on stabilities that were divided by `scale`."""
@@ -53,7 +52,7 @@ class Band(LogConcave):
 
     def within_range(self, scale: float) -> None:
         """Raise ValueError if the band is not from 0.01 to 10 times the activation's scale."""
-        _validate.real("kappa of Band / activation.scale", self.kappa / scale, *RANGE)
+        arguments.real("kappa of Band / activation.scale", self.kappa / scale, *RANGE)
 
     def admits(self, other: Any) -> bool:
         """Return whether all stabilities that another constraint allows are allowed."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave
-from wfmlib.numerics import _validate, gaussian, portable, tails
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments, gaussian, portable, tails
+from wfmlib.numerics.arguments import Or
 from wfmlib.numerics.tabulated import tabulate
 from wfmlib.numerics.types import Array
 
 __all__ = ["CrossEntropy", "Gibbs", "proximal"]
 
 
-SHARPNESS = Range(1e-3, 1e6, also=(math.inf,))
+Sharpness: TypeAlias = Annotated[float, Interval(ge=1e-3, le=1e6), Or(math.inf)]
 REACH = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 
 
@@ -60,19 +61,13 @@ class CrossEntropy(LogConcave):
         wants an exponentially large one.
     """
 
-    gamma: Annotated[float, SHARPNESS]
-    beta: Annotated[float, Range(1e-6, 1e300)]
+    gamma: Sharpness
+    beta: Annotated[float, Interval(ge=1e-6, le=1e300)]
 
     hard = False  #: a pattern costs more or less
 
     def __post_init__(self):
-        gamma = self.gamma
-        if type(gamma) is np.ndarray and gamma.ndim == 0:
-            gamma = gamma.item()
-        infinite = isinstance(gamma, (float, np.floating)) and gamma == math.inf
-        gamma = math.inf if infinite else _validate.real("gamma", gamma, 1e-3, 1e6)
-        object.__setattr__(self, "gamma", gamma)
-        object.__setattr__(self, "beta", _validate.real("beta", self.beta, 1e-6, 1e300))
+        arguments.check_fields(self)
 
     def rescaled(self, scale: float) -> CrossEntropy:
         """Return the same constraint on stabilities that were divided by `scale`.

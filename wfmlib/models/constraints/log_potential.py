@@ -9,18 +9,18 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numba import njit
 
 from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.models.constraints.margin import Margin
-from wfmlib.numerics import _validate, gaussian, portable
-from wfmlib.numerics.ranges import Finite, Range
+from wfmlib.numerics import arguments, gaussian, portable
+from wfmlib.numerics.arguments import Finite
 from wfmlib.numerics.tabulated import tabulate
 from wfmlib.numerics.types import Array
 
 __all__ = ["LogPotential", "Pushed"]
 
-EXPONENT = Range(0.1, 100.0)
 MARGINS = (-2.0, 1e4)  # those of `Margin`
 REACH = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 DEPTH = 42.0  # nats below the largest weight at which the integral is cut: 6e-19
@@ -85,15 +85,14 @@ class LogPotential(LogConcave):
     Source: D. Straziota, E. Demyanenko, C. Baldassi, C. Lucibello, arXiv:2502.16292.
     """
 
-    exponent: Annotated[float, EXPONENT] = 1.0
+    exponent: Annotated[float, Interval(ge=0.1, le=100.0)] = 1.0
     kappa: Finite = 0.0
 
     hard = False  #: a solution weighs more or less
     order = 12  #: nodes in a panel, for averages over omega
 
     def __post_init__(self):
-        object.__setattr__(self, "exponent", EXPONENT.check("exponent", self.exponent))
-        object.__setattr__(self, "kappa", _validate.real("kappa", self.kappa))
+        arguments.check_fields(self)
 
     @property
     def beta(self) -> float:
@@ -121,7 +120,7 @@ class LogPotential(LogConcave):
                 "LogPotential must be of stabilities of the scale 1: a Perceptron, or sign units; "
                 f"got an activation of scale {scale:g}"
             )
-        _validate.real("kappa of LogPotential", self.kappa, *MARGINS)
+        arguments.real("kappa of LogPotential", self.kappa, *MARGINS)
 
     def at(self, omega: Array, variance: float) -> Any:
         """Return what a pattern does at shared fields, as `Pushed`."""

@@ -12,8 +12,8 @@ from numba import njit
 
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
 from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
-from wfmlib.numerics import _validate, gaussian, portable, tails
-from wfmlib.numerics.ranges import Finite
+from wfmlib.numerics import arguments, gaussian, portable, tails
+from wfmlib.numerics.arguments import Finite
 from wfmlib.numerics.types import Array
 
 __all__ = ["Margin"]
@@ -44,12 +44,12 @@ class Margin(LogConcave):
     kappa: Finite = 0.0
 
     def __post_init__(self):
-        if _validate.array("kappa", self.kappa).ndim > 0:
+        if np.ndim(self.kappa) > 0:
             raise TypeError(
                 "kappa must be a real number; many margins are a sequence of them, such as "
                 f"[Margin(0.0), Margin(0.2)], got {self.kappa!r}"
             )
-        object.__setattr__(self, "kappa", _validate.real("kappa", self.kappa))
+        arguments.check_fields(self)
 
     def rescaled(self, scale: float) -> Margin:
         """Return the same constraint on stabilities that were divided by `scale`."""
@@ -91,7 +91,7 @@ class Margin(LogConcave):
         From about -2.3 downwards, at loads of hundreds, several replica-symmetric saddle points
         coexist; from -2 on there is one: the load increases with q_hat.
         """
-        _validate.real("margin / activation.scale", self.kappa / scale, *RANGE)
+        arguments.real("margin / activation.scale", self.kappa / scale, *RANGE)
 
     def admits(self, other: Any) -> bool:
         """Return whether all stabilities that another constraint allows are allowed."""

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
-from wfmlib.numerics.ranges import Range
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory.saddles.broken_symmetry import balanced
 
-SHARE = Range(1e-3, 1.0 - 1e-4)  # of overlaps
+#: An overlap between groups, or within one.
+Shared: TypeAlias = Annotated[float, Interval(ge=1e-3, le=1.0 - 1e-4)]
 CLOSE = 1e-9  # of overlaps that are asked for
 REACH = 8.5  # how far a Gaussian field is followed from where its weight is largest
 MOST_FIELDS = 20_000_000  # in one average

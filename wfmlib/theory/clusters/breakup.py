@@ -45,7 +45,7 @@ def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
     NotConverged
         Where the slope does not vanish in that range.
     """
-    axes = doors(device, constraint, "annealed")
+    axes = doors(device, constraint)
     if not axes[2].even:
         return large_deviation.dense_threshold(
             device, replicas="zero complexity", constraint=constraint

@@ -10,20 +10,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import RESOLVED, ResolvedLoad, each
+from wfmlib.theory.axes import ResolvedLoad, each
 from wfmlib.theory.clusters.groups import (
-    OVERLAP,
-    REPLICAS,
+    Average,
     GroupOverlap,
     GroupSize,
     annealed,
@@ -78,12 +78,13 @@ class FirstGap(Shown):
     report: Report = field(compare=False)
 
 
+@arguments.checked
 def threshold(
     device: Device,
     replicas: GroupSize | None,
     *,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> float:
     """Return the least load from which some mutual overlap has no group of m solutions.
 
@@ -120,12 +121,13 @@ def threshold(
     return first_gap(device, replicas, constraint=constraint, average=average).alpha
 
 
+@arguments.checked
 def first_gap(
     device: Device,
     replicas: GroupSize | None,
     *,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> FirstGap:
     """Return the threshold together with the overlap and the size of the groups.
 
@@ -150,9 +152,7 @@ def first_gap(
     typical solutions to 0.9994 (quenched), before the equations are solved; a narrower dip would
     be missed. A quenched threshold takes a second or so, with a free m five.
     """
-    axes = doors(device, constraint, average)
-    if replicas is not None:
-        replicas = REPLICAS.check("replicas", replicas)
+    axes = doors(device, constraint)
     if average == "annealed" or axes[2].even:
         found = _annealed_gap(replicas, axes)
     else:
@@ -337,13 +337,14 @@ def _last_typical(axes):
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def last_load(
     device: Device,
-    overlap: GroupOverlap,
+    overlap: Annotated[ArrayLike, *GroupOverlap.__metadata__],
     *,
     replicas: GroupSize,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> Any:
     """Return the load up to which there are groups of m solutions at a mutual overlap.
 
@@ -367,17 +368,15 @@ def last_load(
     NotConverged
         There, for a single overlap.
     """
-    axes, m = doors(device, constraint, average), REPLICAS.check("replicas", replicas)
+    axes, m = doors(device, constraint), replicas
 
     def at(one):
-        one = OVERLAP.check("overlap", one)
         if average == "annealed" or axes[2].even:
             return float(annealed(one, m, axes).load)
         return _last_quenched(one, m, axes)
 
-    overlaps = _validate.reals("overlap", overlap)
-    if overlaps.ndim == 0:
-        return at(float(overlaps))
+    if np.ndim(overlap) == 0:
+        return at(overlap)
 
     def or_nan(one):
         try:
@@ -385,7 +384,7 @@ def last_load(
         except NotConverged:
             return math.nan
 
-    return each(or_nan, "overlap", overlaps)
+    return each(or_nan, overlap)
 
 
 def _last_quenched(overlap, m, axes):
@@ -410,13 +409,14 @@ def _below(free_entropy, top):
     return low
 
 
+@arguments.checked
 def overlap_gap(
     device: Device,
     alpha: ResolvedLoad,
     *,
     replicas: GroupSize,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> tuple[float, float]:
     """Return the interval of mutual overlaps at which there is no group of m solutions.
 
@@ -440,8 +440,8 @@ def overlap_gap(
         Where there is no gap: at loads below the `threshold`; and where the interval reaches the
         ends of the overlaps tried, 0.12 and ``1 - 6e-6``: above the capacity.
     """
-    axes, alpha = doors(device, constraint, average), RESOLVED.check("alpha", alpha)
-    m = REPLICAS.check("replicas", replicas)
+    axes = doors(device, constraint)
+    m = replicas
     same: Any = {"replicas": m, "constraint": axes[2], "average": average}
     low, high = float(SCANNED[0]), float(SCANNED[-1])
     if average == "quenched" and not axes[2].even:

@@ -11,32 +11,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Range, Swept
 from wfmlib.numerics.solvers import Report, accepted, continuation
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoad, ResolvedLoads, checked
+from wfmlib.theory.axes import HARD, ResolvedLoad, checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.sweeps import NATS, dataset
 
 if TYPE_CHECKING:
     import xarray as xr
 
-AVERAGES = ("annealed", "quenched")
-OVERLAP = Range(1e-6, 1.0 - 1e-6)
-REPLICAS = Range(1.0, 1000.0)
+Average: TypeAlias = Literal["annealed", "quenched"]
 
-GroupOverlap: TypeAlias = Annotated[float, OVERLAP]
-GroupOverlaps: TypeAlias = Annotated[ArrayLike, OVERLAP]
-GroupSize: TypeAlias = Annotated[float, REPLICAS]
+GroupOverlap: TypeAlias = Annotated[float, Interval(ge=1e-6, le=1.0 - 1e-6)]
+GroupOverlaps: TypeAlias = Annotated[ArrayLike, *GroupOverlap.__metadata__, Swept()]
+GroupSize: TypeAlias = Annotated[float, Interval(ge=1.0, le=1000.0)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,6 +139,7 @@ def annealed(overlap, m, axes):
     )
 
 
+@arguments.checked
 def solve(
     device: Device,
     alpha: ResolvedLoad,
@@ -147,7 +147,7 @@ def solve(
     *,
     replicas: GroupSize,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> Groups:
     """Count the groups of m solutions at one mutual overlap.
 
@@ -174,7 +174,7 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Quenched: where the overlap is not above that of typical solutions.
 
@@ -194,14 +194,12 @@ def solve(
     >>> round(point.entropy, 4)
     -0.0203
     """
-    axes = doors(device, constraint, average)
-    alpha, overlap = RESOLVED.check("alpha", alpha), OVERLAP.check("overlap", overlap)
-    return _point(device, alpha, overlap, REPLICAS.check("replicas", replicas), axes, average)
+    axes = doors(device, constraint)
+    return _point(device, alpha, overlap, replicas, axes, average)
 
 
-def doors(device, constraint, average):
+def doors(device, constraint):
     """Return the axes after checking what is offered."""
-    _validate.choice("average", average, AVERAGES)
     return checked(device, constraint, HARD, weights=(Binary,))
 
 
@@ -236,14 +234,15 @@ MEANING = {
 }
 
 
+@arguments.checked
 def curve(
     device: Device,
-    alpha: ResolvedLoads,
+    alpha: ResolvedLoad,
     overlap: GroupOverlaps,
     *,
     replicas: GroupSize,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
     progress: bool = False,
 ) -> xr.Dataset:
     """Count the groups at many mutual overlaps.
@@ -269,8 +268,8 @@ def curve(
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes, alpha = doors(device, constraint, average), RESOLVED.check("alpha", alpha)
-    overlaps, m = _validate.reals("overlap", overlap), REPLICAS.check("replicas", replicas)
+    axes = doors(device, constraint)
+    overlaps, m = np.asarray(overlap), replicas
     same = {"alpha": alpha, "replicas": m, "constraint": constraint, "average": average}
     if average == "quenched":
         given: Any = {"replicas": m, "constraint": constraint, "progress": progress}
@@ -281,7 +280,7 @@ def curve(
         return dataset({"overlap": overlaps}, columns, MEANING, device=device, **same)
 
     def follow(place, before):
-        one = OVERLAP.check("overlap", float(place))
+        one = Range.of(GroupOverlap).check("overlap", place)
         point = _point(device, alpha, one, m, axes, average)
         return np.array([getattr(point, name) for name in COLUMNS])
 
@@ -296,14 +295,15 @@ def curve(
     return dataset({"overlap": overlaps}, columns, MEANING, device=device, **same)
 
 
+@arguments.checked
 def entropy(
     device: Device,
-    alpha: ResolvedLoads,
+    alpha: ResolvedLoad,
     overlap: GroupOverlaps,
     *,
     replicas: GroupSize,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> Any:
     """Return the logarithm of the number of groups of m solutions, in nats per weight.
 
@@ -333,6 +333,6 @@ def entropy(
     -0.0243
     """
     same: Any = {"replicas": replicas, "constraint": constraint, "average": average}
-    if _validate.array("overlap", overlap).ndim == 0:
+    if np.ndim(overlap) == 0:
         return solve(device, alpha, overlap, **same).entropy  # type: ignore[arg-type]
     return curve(device, alpha, overlap, **same).entropy.values

@@ -16,21 +16,22 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
-from wfmlib.theory.axes import RESOLVED, ResolvedLoad
-from wfmlib.theory.clusters.arrangements import SHARE, Arrangement, keeping
+from wfmlib.theory.axes import ResolvedLoad
+from wfmlib.theory.clusters.arrangements import Arrangement, Shared, keeping
 from wfmlib.theory.clusters.gaps import first_gap
-from wfmlib.theory.clusters.groups import doors
+from wfmlib.theory.clusters.groups import Average, doors
 from wfmlib.theory.clusters.nested_quenched import check_orthogonal, gap, saddle
 from wfmlib.theory.points import Shown
 
-SIZE = Range(1.0, 30.0)
-
-Sizes: TypeAlias = Annotated[tuple[float, float], SIZE]
+Size: TypeAlias = Annotated[float, Interval(ge=1.0, le=30.0)]
+Sizes: TypeAlias = tuple[Size, Size]
 
 COARSE = np.linspace(math.log(0.02), math.log(5.0), 12)  # logarithms of conjugates, to begin with
 
@@ -70,6 +71,7 @@ class NestedGap(Shown):
     report: Report = field(compare=False)
 
 
+@arguments.checked
 def nested_entropy(
     device: Device,
     alpha: ResolvedLoad,
@@ -77,7 +79,7 @@ def nested_entropy(
     *,
     replicas: Sizes,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> float:
     """Return the logarithm of the number of groups of groups, in nats per weight.
 
@@ -117,9 +119,9 @@ def nested_entropy(
     >>> round(nested_entropy(Perceptron(), 0.77, (0.95, 0.99), **asked), 4)
     0.0121
     """
-    axes, alpha = doors(device, constraint, average), RESOLVED.check("alpha", alpha)
-    q1, q2 = _pair("overlaps", overlaps, SHARE)
-    m1, m2 = _pair("replicas", replicas, SIZE)
+    axes = doors(device, constraint)
+    q1, q2 = _pair("overlaps", overlaps, Range.of(Shared))
+    m1, m2 = _pair("replicas", replicas, Range.of(Size))
     if not q1 < q2:
         raise ValueError(f"overlaps must grow inwards, q1 < q2, got {(q1, q2)}")
     if average == "quenched" and alpha > 0.0:
@@ -129,12 +131,13 @@ def nested_entropy(
     return at.entropic if alpha == 0.0 else at.entropy(alpha)
 
 
+@arguments.checked
 def nested_threshold(
     device: Device,
     replicas: Sizes | None,
     *,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> float:
     """Return the least load from which two overlaps have no group of groups.
 
@@ -165,12 +168,13 @@ def nested_threshold(
     return first_nested_gap(device, replicas, constraint=constraint, average=average).alpha
 
 
+@arguments.checked
 def first_nested_gap(
     device: Device,
     replicas: Sizes | None,
     *,
     constraint: Constraint = Margin(0.0),
-    average: str = "annealed",
+    average: Average = "annealed",
 ) -> NestedGap:
     """Return the threshold together with the two overlaps.
 
@@ -195,8 +199,8 @@ def first_nested_gap(
     are solved, from two groups of two on to the sizes that are asked for, in some seconds. With
     one group, or groups of one, the threshold is that of `clusters.first_gap`.
     """
-    axes = doors(device, constraint, average)
-    sizes = None if replicas is None else _pair("replicas", replicas, SIZE)
+    axes = doors(device, constraint)
+    sizes = None if replicas is None else _pair("replicas", replicas, Range.of(Size))
     asked = device, constraint
     if average == "annealed" or axes[2].even:
         sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
@@ -215,6 +219,7 @@ def first_nested_gap(
 @lru_cache(maxsize=64)
 def _first_gap(sizes, axes):
     free = sizes is None
+    overlaps, most = Range.of(Shared), Range.of(Size).high
 
     def taken(unknowns):
         m1, m2 = np.exp(unknowns[2:]).tolist() if free else sizes
@@ -222,12 +227,12 @@ def _first_gap(sizes, axes):
 
     def load(unknowns):
         h1, split, m1, m2 = taken(unknowns)
-        if not (1.0 <= m1 <= SIZE.high and 1.0 <= m2 <= SIZE.high):
+        if not (1.0 <= m1 <= most and 1.0 <= m2 <= most):
             return 1e3
         if not (1e-6 < h1 < 30.0 and 1e-6 < split < 30.0):
             return 1e3
         at = Arrangement(0.0, h1, split, m1, m2, axes)
-        if not (SHARE.low < at.q1 < at.q2 < SHARE.high):
+        if not (overlaps.low < at.q1 < at.q2 < overlaps.high):
             return 1e3
         return -at.entropic / at.pattern
 

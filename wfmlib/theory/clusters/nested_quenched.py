@@ -14,11 +14,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory.clusters.arrangements import (
     CLOSE,
-    SHARE,
     Arrangement,
+    Shared,
     entropic,
     keeping,
     unresolved,
@@ -127,7 +128,8 @@ def check_orthogonal(orthogonal, alpha):
 def _equations(unknowns, sizes, axes):
     """Return what is left of both equations at the load of the third, and the state there."""
     at = Arrangement(*np.exp(unknowns).tolist(), *sizes, axes)
-    if not SHARE.low < at.q1 < at.q2 < SHARE.high:
+    allowed = Range.of(Shared)
+    if not allowed.low < at.q1 < at.q2 < allowed.high:
         raise ValueError(f"overlaps out of range, {(at.q1, at.q2)}")
     load, *others = at.loads
     return [math.log(one / load) for one in others] + [at.entropy(load)], at

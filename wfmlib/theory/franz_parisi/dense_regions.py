@@ -13,22 +13,24 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import scipy
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory.axes import Load, checked, each, energetic
 from wfmlib.theory.franz_parisi.dips import Profile, Scan, estimate, touching
 from wfmlib.theory.typical.thresholds import capacity, max_margin
 
 STEP = 0.25  # in the logarithm of the distance
-DIPS = Range(0.01)  # loads; below, dips lie closer to the reference than the digits reach
+#: Loads; below, dips lie closer to the reference than the digits reach.
+Dips: TypeAlias = Annotated[ArrayLike, Interval(ge=0.01, lt=math.inf)]
 NEAREST = -50.0  # logarithm of the least distance looked at
 
 
@@ -37,6 +39,7 @@ NEAREST = -50.0  # logarithm of the least distance looked at
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def distance_of_maximum(
     device: Device,
     alpha: Load,
@@ -79,6 +82,7 @@ def distance_of_maximum(
     return math.exp(Profile(device, alpha, reference, constraint).top())
 
 
+@arguments.checked
 def gap(
     device: Device,
     alpha: Load,
@@ -179,9 +183,8 @@ def _descend(height, place):
 # ------------------------------------------------------------------------------------------------
 
 
-def margin_no_gap(
-    device: Device, alpha: Annotated[ArrayLike, DIPS], *, constraint: Constraint = Margin(0.0)
-) -> Any:
+@arguments.checked
+def margin_no_gap(device: Device, alpha: Dips, *, constraint: Constraint = Margin(0.0)) -> Any:
     """Return the least reference margin around which there are solutions at every distance.
 
     P3's kappa_min: there the local entropy touches zero at its dip  [eq-fp-no-gap].
@@ -203,7 +206,7 @@ def margin_no_gap(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
         Also above the load (see `gapless_threshold`) from which on even references of the largest
         margin have a gap.
 
@@ -214,9 +217,8 @@ def margin_no_gap(
     return _margins("local_entropy", device, alpha, constraint)
 
 
-def margin_monotonic(
-    device: Device, alpha: Annotated[ArrayLike, DIPS], *, constraint: Constraint = Margin(0.0)
-) -> Any:
+@arguments.checked
+def margin_monotonic(device: Device, alpha: Dips, *, constraint: Constraint = Margin(0.0)) -> Any:
     """Return the least reference margin around which the local entropy grows up to its maximum.
 
     P3's kappa_u: there the curve has a horizontal point of inflection  [eq-fp-monotonic].
@@ -251,10 +253,9 @@ def _margins(quantity, device, alpha, constraint):
     checked(device, constraint, weights=(Binary,))
 
     def one(load):
-        load = DIPS.check("alpha", load)
         return _margin(quantity, device, load, constraint)
 
-    return each(one, "alpha", alpha)
+    return each(one, alpha)
 
 
 @lru_cache(maxsize=256)  # seconds each, and a page asks for the same ones again
@@ -318,7 +319,7 @@ def dense_threshold(device: Device, *, constraint: Constraint = Margin(0.0)) -> 
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         If there is no such load between a third of the capacity and the capacity.
 

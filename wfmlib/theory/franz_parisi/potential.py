@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
+from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import accepted
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import APART, DISTANCE, Distance, Distances
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Distance, Distances, Range
 from wfmlib.numerics.solvers import Report, bounded, continuation
-from wfmlib.theory.axes import HARD, Load, Loads
+from wfmlib.theory.axes import HARD, Load
 from wfmlib.theory.franz_parisi.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -106,6 +108,7 @@ class Point(Shown):
         return self.local_entropy - self.bound
 
 
+@arguments.checked
 def solve(
     device: Device,
     alpha: Load,
@@ -139,7 +142,7 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
         Also if there are no typical solutions of the reference's margin.
     NotConverged
         Where the equations have no solution: around a reference of the same margin, below some
@@ -161,7 +164,6 @@ def solve(
     (0.196, 1.1947)
     """
     case = Surroundings(device, alpha, reference, constraint, constraints=HARD)
-    distance = APART.check("distance", distance)
     state, report = case.reach(distance)
     return Point(
         device=device,
@@ -198,9 +200,10 @@ def _observables(at):
 COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
 
 
+@arguments.checked
 def curve(
     device: Device,
-    alpha: Loads,
+    alpha: Load,
     distance: Distances,
     *,
     reference: Constraint = Margin(0.0),
@@ -244,14 +247,14 @@ def curve(
 
 def along(distance, case, progress=False):
     """Return the curve around a reference whose surroundings are set up already."""
-    distances = _validate.reals("distance", distance)
+    distances = np.asarray(distance)
     order = np.argsort(-distances, axis=None)
     order = order[distances.flat[order] != 0.0]
     path = distances.flat[order]
     follow, seen = case.follow(), {}
 
     def next_point(one, start):
-        checked_distances(one)
+        Range.of(Distances).check("distance", one)
         state = follow(one, start)
         seen[one] = _observables(case.at(one, state))
         return state
@@ -275,9 +278,10 @@ def along(distance, case, progress=False):
     return dataset({"distance": distances}, columns, device=case.device, **same)
 
 
+@arguments.checked
 def local_entropy(
     device: Device,
-    alpha: Loads,
+    alpha: Load,
     distance: Distances,
     *,
     reference: Constraint = Margin(0.0),
@@ -315,11 +319,11 @@ def local_entropy(
 
 def heights(distance, case):
     """Return the local entropy of surroundings that are set up already; warn of NaN in arrays."""
-    if _validate.array("distance", distance).ndim == 0:
-        if checked_distances(distance) == 0.0:
+    if np.ndim(distance) == 0:
+        if distance == 0.0:
             return case.at_reference
-        state, _ = case.reach(float(distance))
-        return _height(case.at(float(distance), state))
+        state, _ = case.reach(distance)
+        return _height(case.at(distance, state))
     found = along(distance, case)
     lost = ~found.converged.values
     if np.any(lost):
@@ -329,12 +333,15 @@ def heights(distance, case):
             f"{found.distance.size} distances, the largest {largest:.6g}: NaN there. There, "
             f"{found.reason.values[found.distance.values == largest][0]}",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,  # beyond what checks arguments
         )
     return found.local_entropy.values
 
 
-def geometric_bound(device: Device, distance: Distances) -> Any:
+@arguments.checked
+def geometric_bound(
+    device: Device, distance: Annotated[ArrayLike, Interval(ge=0.0, le=0.5)]
+) -> Any:
     """Return the entropy of all configurations at a distance  [eq-geometric-bound].
 
     It is what `local_entropy` is at load 0, and an upper bound at every load (up to the rounding
@@ -358,17 +365,5 @@ def geometric_bound(device: Device, distance: Distances) -> Any:
     TypeError, ValueError
         As `solve`.
     """
-    bound = accepted(device).weights.bound(checked_distances(distance))
+    bound = accepted(device).weights.bound(np.asarray(distance))
     return float(bound) if np.ndim(distance) == 0 else bound
-
-
-def checked_distances(distance):
-    """Return distances as an array after checking them."""
-    distances = _validate.reals("distance", distance)
-    good = (distances >= DISTANCE.low) & (distances <= DISTANCE.high)
-    if not np.all(good):
-        raise ValueError(
-            f"distance must be finite and from 0 to 0.5 (half of the weights differ), got "
-            f"{float(distances[~good].flat[0])}"
-        )
-    return distances

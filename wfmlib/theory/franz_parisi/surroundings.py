@@ -8,10 +8,10 @@ import math
 import numpy as np
 
 from wfmlib.models.constraints import CrossEntropy, LogPotential, Margin
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
-from wfmlib.theory.axes import CONSTRAINTS, LOAD, checked
+from wfmlib.theory.axes import CONSTRAINTS, checked
 from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical import thresholds
@@ -45,16 +45,16 @@ class Surroundings:
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; also if there are no
+        If an argument is of the wrong kind or out of range; also if there are no
         typical solutions of the reference's margin.
     """
 
     def __init__(self, device, alpha, reference, constraint, planted=False, constraints=(Margin,)):
-        self.device, self.drawn_from, self.constraint = device, reference, constraint
+        self.device, self.alpha = device, alpha
+        self.drawn_from, self.constraint = reference, constraint
         self.axes = weights, term, _ = checked(device, constraint, constraints)
-        self.alpha = LOAD.check("alpha", alpha)
         offered = (type(constraint),) if constraint.even else (Margin, CrossEntropy, LogPotential)
-        _validate.member("reference", reference, offered)
+        arguments.member("reference", reference, offered)
         checked(device, reference, CONSTRAINTS)
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
         if alone:

@@ -8,14 +8,15 @@ from typing import Annotated
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
-from wfmlib.theory.axes import LOAD, Load, checked
+from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.full_breaking import states
 from wfmlib.theory.full_breaking.lowest_point import lowest_point
 from wfmlib.theory.full_breaking.tabulated import quick
@@ -24,7 +25,6 @@ from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
 from wfmlib.theory.saddles.replica_symmetric import Stationary, lowest
 
-STEPS = Range(1, 8, whole=True)
 WIDEST = 5.0  # margin, in units of the scale: the grid of fields reaches from 0 to there
 STABLE = 1e-6  # a replicon below 1 by less counts as 1: no level splits
 ROUNDING = 2e-11  # of phi: far steps gain less
@@ -75,12 +75,13 @@ class LoadHierarchy(Shown):
         return states.weights(self.sizes)
 
 
+@arguments.checked
 def at_load(
     device: Device,
     alpha: Load,
     constraint: Constraint = Margin(0.0),
     *,
-    steps: Annotated[int, STEPS] = 2,
+    steps: Annotated[int, Interval(ge=1, le=8)] = 2,
 ) -> LoadHierarchy:
     """Return the hierarchy of typical solutions at a load below capacity.
 
@@ -106,7 +107,7 @@ def at_load(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         At and above the capacity of that many steps, which is `solve(device, constraint,
         steps=steps).alpha`, and where overlaps are too close to each other or to 1.
@@ -128,7 +129,6 @@ def at_load(
     """
     axes = checked(device, constraint, weights=(Spherical,))
     _, activation, constraint = axes
-    alpha, steps = LOAD.check("alpha", alpha), int(STEPS.check("steps", steps))
     kappa = constraint.rescaled(activation.scale).kappa
     if kappa > WIDEST:
         raise ValueError(

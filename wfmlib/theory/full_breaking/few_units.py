@@ -20,7 +20,7 @@ import scipy
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory.axes import checked
 from wfmlib.theory.full_breaking import votes
@@ -121,7 +121,7 @@ def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> Fin
         raise ValueError(
             f"device must be a TreeCommittee of 1 to {MOST_UNITS} sign units here, got {device!r}"
         )
-    constraint = _validate.member("constraint", constraint, (Margin,))
+    constraint = arguments.member("constraint", constraint, (Margin,))
     units = device.units
     needed = votes_needed(units, constraint)
     symmetric = rs_capacity(units, needed)

@@ -16,14 +16,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import energetic
 from wfmlib.theory.full_breaking.hierarchy import Hierarchy
 
-NODES = Range(200, 9999, whole=True)
 WIDEST = 9.0  # how far fields are followed beyond 0 and kappa
 STEPS = 8  # of finite differences in an interval of the ladder, at least
 
@@ -57,7 +56,10 @@ class Fields(NamedTuple):
     pull: Array
 
 
-def fields(hierarchy: Hierarchy, *, nodes: Annotated[int, NODES] = 1200) -> Fields:
+@arguments.checked
+def fields(
+    hierarchy: Hierarchy, *, nodes: Annotated[int, Interval(ge=200, le=9999)] = 1200
+) -> Fields:
     """Return the distribution of local fields at the capacity.
 
     Parameters
@@ -76,8 +78,7 @@ def fields(hierarchy: Hierarchy, *, nodes: Annotated[int, NODES] = 1200) -> Fiel
     TypeError, ValueError
         If an argument is of the wrong kind or out of range, or replica symmetry holds.
     """
-    _validate.member("hierarchy", hierarchy, (Hierarchy,))
-    nodes = NODES.check("nodes", nodes)
+    arguments.member("hierarchy", hierarchy, (Hierarchy,))
     if not len(hierarchy.overlaps):
         raise ValueError("hierarchy must have at least one step, got a replica-symmetric one")
     activation = energetic(hierarchy.device)

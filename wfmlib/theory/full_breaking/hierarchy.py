@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import checked
@@ -22,7 +23,6 @@ from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.replica_symmetric import last_load
 
-STEPS = Range(1, few.MOST, whole=True)
 LEAST_ERROR, STEP_ERROR = 5e-7, 1e-10  # relative, of a continuous hierarchy, of a few steps
 
 
@@ -83,11 +83,12 @@ class Hierarchy(Shown):
         return self.chi + np.append(np.cumsum((widths * self.heights)[::-1])[::-1], 0.0)
 
 
+@arguments.checked
 def solve(
     device: Device,
     constraint: Constraint = Margin(0.0),
     *,
-    steps: Annotated[int, STEPS] | None = None,
+    steps: Annotated[int, Interval(ge=1, le=few.MOST)] | None = None,
 ) -> Hierarchy:
     """Return the capacity of spherical weights, and the hierarchy of solutions there.
 
@@ -112,7 +113,7 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         If no minimum is found: for perceptrons at margins just below 0, where the hierarchy is
         too close to replica symmetry.
@@ -137,8 +138,6 @@ def solve(
             "device must have an activation without jumps: with jumps the capacity is infinite; "
             f"got {device!r}"
         )
-    if steps is not None:
-        steps = int(STEPS.check("steps", steps))
     symmetric = last_load(weights, activation, constraint)
     one_step = limit(activation, constraint)
     if one_step.ratio == 0.0:

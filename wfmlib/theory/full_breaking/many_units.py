@@ -17,13 +17,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
 from wfmlib.models.activations import Sign
-from wfmlib.numerics import gaussian
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.solvers import accepted
 
-LOG_UNITS = Range(4.0, 1e4)
 NODE, WEIGHT = np.polynomial.legendre.leggauss(80)
 REACH = 9.0  # how far votes are followed, in widths of their weight
 NEGLIGIBLE = 40.0  # exponents this far below the largest are left out
@@ -49,7 +48,8 @@ class WideCapacity(NamedTuple):
     hardness: float
 
 
-def wide_capacity(log_units: Annotated[float, LOG_UNITS]) -> WideCapacity:
+@arguments.checked
+def wide_capacity(log_units: Annotated[float, Interval(ge=4.0, le=1e4)]) -> WideCapacity:
     """Return the capacity of many sign units with one step of symmetry breaking.
 
     Parameters
@@ -77,7 +77,6 @@ def wide_capacity(log_units: Annotated[float, LOG_UNITS]) -> WideCapacity:
     >>> round(wide_capacity(32.0).alpha, 2)
     12.32
     """
-    log_units = LOG_UNITS.check("log_units", log_units)
     start = [math.log(0.5 * log_units), 6.0 + math.log(log_units)]
     found = scipy.optimize.minimize(
         lambda x: math.log(_load(x, log_units)),

@@ -13,13 +13,13 @@ from typing import Annotated
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import checked, energetic
@@ -29,7 +29,6 @@ from wfmlib.theory.full_breaking.fields import fields
 from wfmlib.theory.full_breaking.hierarchy import Hierarchy, solve
 from wfmlib.theory.saddles.replica_symmetric import last_stable
 
-STEPS = Range(1, 6, whole=True)
 NEAREST = (0.8, 0.9, 0.97, 0.99)  # of the way from the loss of symmetry to capacity
 TOLERANCE = 1e-6  # of the load
 
@@ -69,7 +68,7 @@ def slope(hierarchy: LoadHierarchy | Hierarchy) -> Array:
     >>> slope(found).round(2).tolist()
     [-0.02, 0.11, 0.24]
     """
-    _validate.member("hierarchy", hierarchy, (LoadHierarchy, Hierarchy))
+    arguments.member("hierarchy", hierarchy, (LoadHierarchy, Hierarchy))
     if not isinstance(hierarchy.device, Perceptron):
         raise ValueError(f"hierarchy must be of a perceptron, got one of {hierarchy.device!r}")
     if isinstance(hierarchy, Hierarchy):
@@ -86,11 +85,12 @@ def slope(hierarchy: LoadHierarchy | Hierarchy) -> Array:
     return np.array([_slope(hierarchy.alpha, *one) for one in each])
 
 
+@arguments.checked
 def gap_onset(
     device: Device,
     constraint: Constraint = Margin(0.0),
     *,
-    steps: Annotated[int, STEPS] = 3,
+    steps: Annotated[int, Interval(ge=1, le=6)] = 3,
 ) -> float:
     """Return the load at which a gap opens above the smallest overlap of typical solutions.
 
@@ -114,7 +114,7 @@ def gap_onset(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         If the gap opens within one per cent of the way from the loss of symmetry to capacity, or
         as `at_load` and `solve`.
@@ -125,9 +125,8 @@ def gap_onset(
     >>> round(gap_onset(Perceptron(Spherical()), Margin(-1.4)), 2)
     19.07
     """
-    _validate.member("device", device, (Perceptron,))
+    arguments.member("device", device, (Perceptron,))
     axes = checked(device, constraint, weights=(Spherical,))
-    steps = int(STEPS.check("steps", steps))
     onset = last_stable(axes)
     if math.isinf(onset):
         return math.inf

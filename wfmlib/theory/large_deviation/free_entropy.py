@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate
-from wfmlib.numerics.ranges import Narrower, Range
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Narrower, Or, Range, Swept
 from wfmlib.numerics.solvers import (
     NotConverged,
     NoZero,
@@ -32,7 +33,7 @@ from wfmlib.numerics.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoad, ResolvedLoads, checked
+from wfmlib.theory.axes import HARD, ResolvedLoad, checked
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
@@ -54,23 +55,26 @@ __all__ = [
     "zero_complexity_replicas",
 ]
 
-OVERLAP = Range(1e-9, 1.0, high_open=True)
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
-REPLICAS = Range(1.0, 1e5, also=(math.inf,))  # beyond, the complexity is lost in rounding
-
-SEVERAL = replace(REPLICAS, low_open=True)  # with one, V does not depend on the overlap
+MOST = 1e5  # replicas; beyond, the complexity is lost in rounding
 
 Overlap: TypeAlias = Annotated[
     float,
-    OVERLAP,
-    Narrower("for a committee of three", replace(OVERLAP, high=1.0 - 1e-6, high_open=False)),
+    Interval(ge=1e-9, lt=1.0),
+    Narrower("for a committee of three", Annotated[float, Interval(ge=1e-9, le=1.0 - 1e-6)]),
 ]
-Overlaps: TypeAlias = Annotated[ArrayLike, *Overlap.__metadata__]
+Overlaps: TypeAlias = Annotated[ArrayLike, *Overlap.__metadata__, Swept()]
 Replicas: TypeAlias = Annotated[
     float,
-    REPLICAS,
-    Narrower("for a parity machine of more than three units", Range(1.0, float(MOST_POWERS))),
+    Interval(ge=1.0, le=MOST),
+    Or(math.inf),
+    Narrower(
+        "for a parity machine of more than three units",
+        Annotated[float, Interval(ge=1.0, le=float(MOST_POWERS))],
+    ),
 ]
+#: With one, V does not depend on the overlap.
+Several: TypeAlias = Annotated[float, Interval(gt=1.0, le=MOST), Or(math.inf)]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -138,6 +142,7 @@ class Point(Shown):
     report: Report = field(compare=False)
 
 
+@arguments.checked
 def solve(
     device: Device,
     alpha: ResolvedLoad,
@@ -173,7 +178,7 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where the overlap is not above the replica-symmetric overlap: there is no saddle point with
         groups there.
@@ -202,7 +207,7 @@ def solve(
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
     """
-    axes, alpha = checked(device, constraint, HARD, finite=True), RESOLVED.check("alpha", alpha)
+    axes = checked(device, constraint, HARD, finite=True)
     overlap = _checked_overlap(overlap, axes)
     replicas = _checked_replicas(replicas, device, axes)
     return _point(device, alpha, overlap, replicas, axes)[0]
@@ -267,9 +272,10 @@ COLUMNS = (
 )
 
 
+@arguments.checked
 def curve(
     device: Device,
-    alpha: ResolvedLoads,
+    alpha: ResolvedLoad,
     overlap: Overlaps,
     *,
     replicas: Replicas = math.inf,
@@ -300,8 +306,8 @@ def curve(
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes, alpha = checked(device, constraint, HARD, finite=True), RESOLVED.check("alpha", alpha)
-    overlaps = _validate.reals("overlap", overlap)
+    axes = checked(device, constraint, HARD, finite=True)
+    overlaps = np.asarray(overlap)
     replicas = _checked_replicas(replicas, device, axes)
     order = np.argsort(-overlaps, axis=None)
 
@@ -330,9 +336,10 @@ def curve(
     return dataset({"overlap": np.asarray(overlaps)}, columns, device=device, **same)
 
 
+@arguments.checked
 def local_entropy(
     device: Device,
-    alpha: ResolvedLoads,
+    alpha: ResolvedLoad,
     overlap: Overlaps,
     *,
     replicas: Replicas = math.inf,
@@ -370,9 +377,10 @@ def local_entropy(
     return _column("local_entropy", device, alpha, overlap, replicas, constraint)
 
 
+@arguments.checked
 def energetic_term(
     device: Device,
-    alpha: ResolvedLoads,
+    alpha: ResolvedLoad,
     overlap: Overlaps,
     *,
     replicas: Replicas = math.inf,
@@ -402,7 +410,7 @@ def energetic_term(
 
 def _column(name, device, alpha, overlap, replicas, constraint):
     asked = {"replicas": replicas, "constraint": constraint}
-    if _validate.array("overlap", overlap).ndim == 0:
+    if np.ndim(overlap) == 0:
         return getattr(solve(device, alpha, overlap, **asked), name)
     found = curve(device, alpha, overlap, **asked)
     lost = ~found.converged.values
@@ -413,7 +421,7 @@ def _column(name, device, alpha, overlap, replicas, constraint):
             f"the largest {largest:.6g}: NaN there. There, "
             f"{found.reason.values[found.overlap.values == largest][0]}",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,  # beyond what checks arguments
         )
     return found[name].values
 
@@ -423,6 +431,7 @@ def _column(name, device, alpha, overlap, replicas, constraint):
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def overlap_range(
     device: Device, alpha: ResolvedLoad, *, constraint: Constraint = Margin(0.0)
 ) -> tuple[float, float]:
@@ -449,7 +458,7 @@ def overlap_range(
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
     """
-    axes, alpha = checked(device, constraint, HARD, finite=True), RESOLVED.check("alpha", alpha)
+    axes = checked(device, constraint, HARD, finite=True)
     if axes[1].one_field:
         return typical.solve(device, alpha, constraint).q, 1.0
     if alpha == 0.0:
@@ -467,8 +476,9 @@ def overlap_range(
         raise NotConverged(Report(False, math.inf, 1, message)) from None
 
 
+@arguments.checked
 def zero_complexity_replicas(
-    device: Device, alpha: ResolvedLoad, overlap: Overlaps, *, constraint: Constraint = Margin(0.0)
+    device: Device, alpha: ResolvedLoad, overlap: Overlap, *, constraint: Constraint = Margin(0.0)
 ) -> float:
     """Return the number of replicas at which the number of groups is no longer exponential.
 
@@ -492,7 +502,7 @@ def zero_complexity_replicas(
     NotConverged
         As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
     """
-    axes, alpha = checked(device, constraint), RESOLVED.check("alpha", alpha)
+    axes = checked(device, constraint)
     overlap = _checked_overlap(overlap, axes)
     places = [None]
 
@@ -504,22 +514,21 @@ def zero_complexity_replicas(
 
     start = 0.0 if complexity(0.0) > 0.0 else math.log(2.0)
     try:
-        return math.exp(
-            first_root(complexity, start, math.log(REPLICAS.high), step=0.5, tolerance=1e-9)[0]
-        )
+        return math.exp(first_root(complexity, start, math.log(MOST), step=0.5, tolerance=1e-9)[0])
     except NoZero as failure:
         message = (
-            f"the complexity keeps its sign up to {REPLICAS.high:g} replicas: overlap = "
+            f"the complexity keeps its sign up to {MOST:g} replicas: overlap = "
             f"{overlap:.6g}, alpha = {alpha:.6g}"
         )
         report = Report(False, failure.residual, failure.report.iterations, message)
         raise NotConverged(report, failure.state) from None
 
 
+@arguments.checked
 def dense_threshold(
     device: Device,
     *,
-    replicas: Annotated[float, SEVERAL] | str = math.inf,
+    replicas: Several | Literal["zero complexity"] = math.inf,
     constraint: Constraint = Margin(0.0),
 ) -> float:
     """Return the load at which the free entropy stops being monotonic in the overlap.
@@ -561,9 +570,8 @@ def dense_threshold(
     """
     axes = checked(device, constraint, weights=(Binary,))
     if isinstance(replicas, str):
-        _validate.choice("replicas", replicas, ("zero complexity",))
         return first_flat_load(None, axes)
-    replicas = _checked_replicas(SEVERAL.check("replicas", replicas), device, axes)
+    replicas = _checked_replicas(replicas, device, axes)
     return first_flat_load(replicas, axes)
 
 
@@ -574,11 +582,11 @@ def dense_threshold(
 
 def _checked_overlap(overlap, axes):
     most = axes[1].most_overlap
-    return replace(OVERLAP, high=most, high_open=most == 1.0).check("overlap", overlap)
+    return arguments.real("overlap", overlap, 1e-9, most, high_open=most == 1.0)
 
 
 def _checked_replicas(replicas, device, axes):
-    replicas = REPLICAS.check("replicas", replicas)
+    replicas = Range.of(Replicas).check("replicas", replicas)
     most = axes[1].most_replicas
     if replicas > most:
         raise ValueError(

@@ -35,18 +35,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
 from wfmlib.numerics import gaussian
-from wfmlib.numerics.ranges import Range
+from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import accepted, first_root
 from wfmlib.theory.machines import committee_of_three, three_units_capacity
 
 LOGITS = (-25.0, 7.5)  # of q: where it is looked for
-SYMMETRIC = Range(0.0, 3.9)  # loads at which three units are solved
+#: Loads at which three units are solved.
+Symmetric: TypeAlias = Annotated[float, Interval(ge=0.0, le=3.9)]
 ORDER = 8  # nodes in a panel: relative errors below 1e-6
 
 
@@ -106,7 +108,7 @@ class Typical:
         Relative errors of q, of the entropy and of the replicon are below 1e-5 up to q = 0.9,
         which is where replica symmetry has long been lost.
         """
-        alpha = SYMMETRIC.check("alpha", alpha)
+        alpha = Range.of(Symmetric).check("alpha", alpha)
         if alpha < 1e-9:
             report = accepted(0.0, 0.0, 0, "no patterns")
             return SymmetricState(alpha, 0.0, 1.0, 0.0, 0.0, 0.0), report

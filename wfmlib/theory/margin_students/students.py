@@ -13,16 +13,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy
+from annotated_types import Interval
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.weights import Binary
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import APART, Distance, Range
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.numerics.solvers import Report, bounded, first_root, fixed_point
 from wfmlib.theory.axes import checked
 from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
@@ -40,10 +41,9 @@ __all__ = [
     "surroundings",
 ]
 
-LOAD = Range(0.1, 1.2)  # beyond, the teacher alone is soon left
-MARGINS_AT = Range(0.55, 1.2)  # loads of which the largest margin is looked for
+Load: TypeAlias = Annotated[float, Interval(ge=0.1, le=1.2)]  #: beyond, the teacher is soon alone
+Overlap: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.999)]
 MARGIN = Range(0.0, 1.0)
-OVERLAP = Range(0.0, 0.999, low_open=True)
 STRIDE = 0.05  # in the margin, from one student to the next
 TOLERANCE = 1e-12
 START = (0.0, 0.5, 0.3)  # of `taught_surroundings.Turn`, far from the reference
@@ -92,9 +92,8 @@ class Student(Shown):
     report: Report = field(compare=False)
 
 
-def solve(
-    device: Perceptron, alpha: Annotated[float, LOAD], constraint: Margin = Margin(0.0)
-) -> Student:
+@arguments.checked
+def solve(device: Perceptron, alpha: Load, constraint: Margin = Margin(0.0)) -> Student:
     """Solve for the typical students of a margin  [eq-taught-entropy].
 
     Parameters
@@ -113,7 +112,7 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where no saddle point is found: at small loads, for margins near the largest.
 
@@ -125,7 +124,6 @@ def solve(
     (0.6472, 0.5994, 0.0176)
     """
     margin = _checked(device, constraint).kappa
-    alpha = LOAD.check("alpha", alpha)
     student: Any = None
     for one in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
         student = _student(alpha, one, student)
@@ -134,7 +132,7 @@ def solve(
 
 def _checked(device, constraint=Margin(0.0)):
     """Return the constraint after checking device and margin."""
-    _validate.member("device", device, (Perceptron,))
+    arguments.member("device", device, (Perceptron,))
     checked(device, constraint, weights=(Binary,))
     MARGIN.check("constraint.kappa", constraint.kappa)
     return constraint
@@ -181,7 +179,8 @@ def _forces(margin, q, teacher):
     return agrees @ force**2, from_teacher, agrees @ gaussian.log_H(needed)
 
 
-def max_margin(device: Perceptron, alpha: Annotated[float, MARGINS_AT]) -> float:
+@arguments.checked
+def max_margin(device: Perceptron, alpha: Annotated[float, Interval(ge=0.55, le=1.2)]) -> float:
     """Return the largest margin that students reach: there their entropy vanishes.
 
     Parameters
@@ -198,7 +197,7 @@ def max_margin(device: Perceptron, alpha: Annotated[float, MARGINS_AT]) -> float
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range.
+        If an argument is of the wrong kind or out of range; the message names it.
 
     Examples
     --------
@@ -207,7 +206,7 @@ def max_margin(device: Perceptron, alpha: Annotated[float, MARGINS_AT]) -> float
     0.1174
     """
     _checked(device)
-    return _best(MARGINS_AT.check("alpha", alpha)).constraint.kappa
+    return _best(alpha).constraint.kappa
 
 
 @lru_cache(maxsize=64)
@@ -266,9 +265,10 @@ class Surroundings(Shown):
     report: Report = field(compare=False)
 
 
+@arguments.checked
 def surroundings(
     device: Perceptron,
-    alpha: Annotated[float, LOAD],
+    alpha: Load,
     distance: Distance,
     *,
     reference: Margin,
@@ -296,7 +296,7 @@ def surroundings(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; also if there are no
+        If an argument is of the wrong kind or out of range; also if there are no
         students of the reference's margin.
     NotConverged
         Where no saddle point is found.
@@ -313,8 +313,7 @@ def surroundings(
     (0.0785, 0.5916)
     """
     _checked(device, constraint)
-    distance = APART.check("distance", distance)
-    _validate.member("reference", reference, (Margin,))
+    arguments.member("reference", reference, (Margin,))
     MARGIN.check("reference.kappa", reference.kappa)
     student = solve(device, alpha, reference)
     if student.entropy < -1e-9:
@@ -435,9 +434,8 @@ class Replicas(Shown):
     report: Report = field(compare=False)
 
 
-def replicas(
-    device: Perceptron, alpha: Annotated[float, LOAD], overlap: Annotated[float, OVERLAP]
-) -> Replicas:
+@arguments.checked
+def replicas(device: Perceptron, alpha: Load, overlap: Overlap) -> Replicas:
     """Solve for infinitely many students at a mutual overlap  [eq-taught-replicas].
 
     Parameters
@@ -456,7 +454,7 @@ def replicas(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where no saddle point is found: at overlaps of typical students and below.
 
@@ -468,8 +466,6 @@ def replicas(
     (0.0575, -0.1488, 0.5875)
     """
     _checked(device)
-    alpha = LOAD.check("alpha", alpha)
-    overlap = OVERLAP.check("overlap", overlap)
     start = [0.0, 0.0]
     for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
         at, start, report = taught_replicas.solve(one, alpha, start)

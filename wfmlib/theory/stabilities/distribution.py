@@ -23,11 +23,11 @@ from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics import _validate, gaussian
-from wfmlib.numerics.ranges import Narrower
+from wfmlib.numerics import arguments, gaussian
+from wfmlib.numerics.arguments import Narrower
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import RESOLVED, Load, checked
+from wfmlib.theory.axes import Load, ResolvedLoad, checked
 from wfmlib.theory.large_deviation.free_entropy import Overlap, Replicas
 from wfmlib.theory.stabilities import dense_stabilities
 from wfmlib.theory.stabilities.dense_stabilities import at_many, ratios, supported
@@ -36,9 +36,10 @@ from wfmlib.theory.typical.entropy import solved
 __all__ = ["cumulative", "density"]
 
 
+@arguments.checked
 def density(
     device: Device,
-    alpha: Annotated[Load, Narrower("with an overlap", RESOLVED)],
+    alpha: Annotated[Load, Narrower("with an overlap", ResolvedLoad)],
     stability: ArrayLike,
     *,
     constraint: Constraint = Margin(0.0),
@@ -74,7 +75,7 @@ def density(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         As `typical.solve` or `large_deviation.solve`: where there is no saddle point. Also for
         infinitely many replicas whose spread is infinite: as it grows, stabilities do without
@@ -112,9 +113,10 @@ def density(
     return _shaped(found / axes[1].scale, stabilities)
 
 
+@arguments.checked
 def cumulative(
     device: Device,
-    alpha: Annotated[Load, Narrower("with an overlap", RESOLVED)],
+    alpha: Annotated[Load, Narrower("with an overlap", ResolvedLoad)],
     stability: ArrayLike,
     *,
     constraint: Constraint = Margin(0.0),
@@ -163,7 +165,7 @@ def cumulative(
 
 
 def _checked(stability):
-    stabilities = _validate.reals("stability", stability)
+    stabilities = arguments.reals("stability", stability)
     if not np.all(np.isfinite(stabilities)):
         wrong = stabilities[~np.isfinite(stabilities)].flat[0]
         raise ValueError(f"stability must be finite, got {wrong}")

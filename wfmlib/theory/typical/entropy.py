@@ -18,10 +18,11 @@ import numpy as np
 
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics.ranges import Narrower
+from wfmlib.numerics import arguments
+from wfmlib.numerics.arguments import Narrower, Range
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
-from wfmlib.theory.axes import CONSTRAINTS, HARD, LOAD, Load, Loads, broadcast, checked
-from wfmlib.theory.machines.finite_committee import SYMMETRIC
+from wfmlib.theory.axes import CONSTRAINTS, HARD, Load, Loads, broadcast, checked
+from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
 from wfmlib.theory.sweeps import dataset
@@ -144,9 +145,10 @@ class GibbsPoint(Shown):
     report: Report = field(compare=False)
 
 
+@arguments.checked
 def solve(
     device: Device,
-    alpha: Annotated[Load, Narrower("with three units", SYMMETRIC)],
+    alpha: Annotated[Load, Narrower("with three units", Symmetric)],
     constraint: Constraint = Margin(0.0),
 ) -> SaddlePoint | GibbsPoint:
     """Solve the replica-symmetric saddle-point equations at one load.
@@ -169,7 +171,7 @@ def solve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         For spherical weights at or above capacity, where q reaches 1; for binary weights past the
         last margin with a saddle point (see `last_margin`). For a loss at so low a temperature
@@ -206,7 +208,6 @@ def solve(
 def solved(device, alpha, constraint):
     """Return the point of `solve`, and the equations' state of which it is made."""
     axes = checked(device, constraint, CONSTRAINTS, finite=True)
-    alpha = LOAD.check("alpha", alpha)
     at, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
         return thermal_point(device, alpha, at, axes, report), at
@@ -293,6 +294,7 @@ def _no_saddle_point(device, alpha, axes, failure):
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def curve(
     device: Device,
     alpha: Loads,
@@ -335,7 +337,8 @@ def curve(
 
     def solved(i, _):  # no saddle point needs its neighbour as a start
         load, constraint = points[i]
-        load, axes = LOAD.check("alpha", load), checked(device, constraint, HARD, finite=True)
+        Range.of(Load).check("alpha", load)
+        axes = checked(device, constraint, HARD, finite=True)
         found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
         values[i] = [found[name] for name in names]
         return values[i]

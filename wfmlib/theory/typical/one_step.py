@@ -21,8 +21,9 @@ import numpy as np
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import LOAD, Load, checked
+from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
@@ -90,6 +91,7 @@ class OneStep(Shown):
         return "frozen" if self.frozen else kind
 
 
+@arguments.checked
 def solve_1rsb(device: Device, alpha: Load, constraint: Constraint = Margin(0.0)) -> OneStep:
     """Solve the saddle-point equations with one step of replica symmetry breaking at one load.
 
@@ -112,7 +114,7 @@ def solve_1rsb(device: Device, alpha: Load, constraint: Constraint = Margin(0.0)
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         At and above the capacity (``capacity(..., ansatz="1RSB")``), where there are no
         solutions, and where q0, q1 and 1 are too close to be resolved: just below it, for sign
@@ -140,7 +142,6 @@ def solve_1rsb(device: Device, alpha: Load, constraint: Constraint = Margin(0.0)
     (0.7075, 0.8629, 0.3207)
     """
     axes = checked(device, constraint)
-    alpha = LOAD.check("alpha", alpha)
     try:
         point = _point(device, alpha, axes)
     except NotConverged as failure:

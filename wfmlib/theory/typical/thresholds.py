@@ -15,10 +15,10 @@ import scipy
 from wfmlib.models.constraints import Margin
 from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.numerics import _validate
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NoZero, first_root
 from wfmlib.theory import full_breaking
-from wfmlib.theory.axes import HARD, RESOLVED, ResolvedLoads, checked, each, each_constraint
+from wfmlib.theory.axes import HARD, ResolvedLoads, checked, each, each_constraint
 from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
 from wfmlib.theory.typical import one_step
 
@@ -66,7 +66,7 @@ def capacity(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, not finite or out of range, or the device or the
+        If an argument is of the wrong kind or out of range, or the device or the
         ansatz is not offered; the message names it.
 
     Notes
@@ -100,7 +100,7 @@ def capacity(
     def one(constraint):
         axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True, flat=True)
         if not term.one_field:
-            if _validate.choice("ansatz", ansatz, SYMMETRIES[:3]) == "1RSB":
+            if arguments.choice("ansatz", ansatz, SYMMETRIES[:3]) == "1RSB":
                 return full_breaking.finite_capacity(device).alpha
             return term.typical(device).capacity(ansatz)
         if ansatz in SYMMETRIES[:2]:
@@ -151,6 +151,7 @@ def instability(
     return each_constraint(one, constraint)
 
 
+@arguments.checked
 def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """Return the largest margin that solutions can have: the one at which `alpha` is the capacity.
 
@@ -181,7 +182,6 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     weights, activation, _ = checked(device, Margin(0.0))
 
     def one(alpha):
-        alpha = RESOLVED.check("alpha", alpha)
         if not weights.discrete:
             return _last_margin(alpha, weights, activation)
         if alpha == 0.0:
@@ -195,9 +195,10 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
         return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
 
     scale = activation.scale
-    return each(one, "alpha", alpha)
+    return each(one, alpha)
 
 
+@arguments.checked
 def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """Return the margin at which the saddle point disappears, q reaching 1.
 
@@ -224,17 +225,17 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     weights, activation, _ = checked(device, Margin(0.0))
 
     def one(alpha):
-        return _last_margin(RESOLVED.check("alpha", alpha), weights, activation)
+        return _last_margin(alpha, weights, activation)
 
-    return each(one, "alpha", alpha)
+    return each(one, alpha)
 
 
 def _ansatz(ansatz):
     """Return the name of an ansatz, or how many steps it has: more than two."""
     if isinstance(ansatz, str):
-        return _validate.choice("ansatz", ansatz, SYMMETRIES)
+        return arguments.choice("ansatz", ansatz, SYMMETRIES)
     allowed = f"ansatz, if not {', '.join(map(repr, SYMMETRIES))},"
-    steps = _validate.integer(allowed, ansatz, 1, full_breaking.MOST_STEPS)
+    steps = arguments.integer(allowed, ansatz, 1, full_breaking.MOST_STEPS)
     return {1: "1RSB", 2: "2RSB"}.get(steps, steps)
 
 

@@ -1,0 +1,461 @@
+"""Arguments of public functions: what each may be stands once, in its annotation.
+
+``alpha: Annotated[float, Interval(ge=0, lt=math.inf)]`` has a range; `checked` refuses what lies
+outside, before the function begins. An array has the range for its entries. What depends on other
+arguments is checked inside, by the functions at the end: each names the argument, what came and
+what is allowed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from types import SimpleNamespace, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+from annotated_types import BaseMetadata, Ge, Gt, Interval, Le, Lt
+from numpy.typing import ArrayLike
+
+from wfmlib.numerics.types import Array
+
+NUMBERS = (float, int, int | float, ArrayLike)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+# ------------------------------------------------------------------------------------------------
+# What an annotation allows
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Or(BaseMetadata):
+    """A number that is allowed beside a range: 0, ``math.inf`` or NaN."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Swept(BaseMetadata):
+    """Entries of an array may lie outside, where there is no result; but not all of them."""
+
+
+@dataclass(frozen=True)
+class Narrower(BaseMetadata):
+    """A smaller range, as an annotated type, that holds for some values of another argument.
+
+    Docstrings say it; the function itself checks it.
+    """
+
+    where: str  #: for which, after the range: "with three units"
+    hint: Any
+
+
+@dataclass(frozen=True)
+class Range:
+    """The real numbers, or the integers, from `low` to `high`.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends. An infinite one is none: numbers are finite.
+    low_open, high_open : bool
+        Whether the end is left out.
+    whole : bool
+        Whether numbers must be integers.
+    also : tuple of float
+        What is allowed besides.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+    whole: bool = False
+    also: tuple[float, ...] = ()
+
+    @classmethod
+    @functools.cache
+    def of(cls, hint: Any) -> Range:
+        """Return the range of an annotated type, such as `Positive`."""
+        kind = next(one for one in _annotated(hint) if any(_bounds(one)))
+        ends = {"whole": kind.__origin__ in (int, int | float)}
+        for bound in _bounds(kind):
+            side = "low" if isinstance(bound, (Ge, Gt)) else "high"
+            end = getattr(bound, type(bound).__name__.lower())
+            if math.isfinite(end):
+                ends |= {side: end, f"{side}_open": isinstance(bound, (Gt, Lt))}
+        also = tuple(mark.value for mark in kind.__metadata__ if isinstance(mark, Or))
+        return cls(**ends, also=also)
+
+    def check(self, name: str, value: Any) -> float:
+        """Return `value` as a float, or as an int where numbers must be integers.
+
+        Raises
+        ------
+        TypeError
+            If it is not a number of that kind.
+        ValueError
+            If it is out of range; the message names the argument and what is allowed.
+        """
+        if type(value) is np.ndarray and value.ndim == 0:
+            value = value.item()
+        if self.also and isinstance(value, Real) and not isinstance(value, bool):
+            if any(value == one or (value != value and one != one) for one in self.also):
+                return float(value)
+            others = " or ".join(map(_said, self.also))
+            name = f"{name}, if not {others},"
+        if self.whole:
+            most = None if self.high == math.inf else int(self.high)
+            return integer(name, value, int(self.low), most)
+        ends = {"low_open": self.low_open, "high_open": self.high_open}
+        return real(name, value, self.low, self.high, **ends)
+
+    def check_entries(self, name: str, value: Any, *, swept: bool = False) -> float | Array:
+        """Return an array of floats whose entries lie in the range, or a float; see `Swept`."""
+        given = reals(name, value)
+        if given.ndim == 0:
+            return self.check(name, given)
+        inside = (given > self.low) if self.low_open else (given >= self.low)
+        inside &= (given < self.high) if self.high_open else (given <= self.high)
+        inside &= np.isfinite(given)
+        for one in self.also:
+            inside |= np.isnan(given) if math.isnan(one) else given == one
+        if not (inside.any() or given.size == 0 if swept else inside.all()):
+            self.check(name, given[~inside][0].item())
+        return given
+
+
+def declared(function: Any) -> dict[str, tuple[Range, tuple[Narrower, ...]]]:
+    """Return the ranges that the signature of a function, or a dataclass, declares.
+
+    By the name of the argument: its range, and where it is narrower.
+    """
+    found = {}
+    for name, hint in _hints(function).items():
+        kinds = list(_annotated(hint))
+        if any(any(_bounds(kind)) for kind in kinds):
+            marks = [mark for kind in kinds for mark in kind.__metadata__]
+            narrower = dict.fromkeys(mark for mark in marks if isinstance(mark, Narrower))
+            found[name] = Range.of(hint), tuple(narrower)
+    return found
+
+
+def _hints(function):
+    """Return the annotations of arguments, resolved."""
+    if isinstance(function, type):
+        return get_type_hints(function, include_extras=True)
+    function = inspect.unwrap(function)
+    told = dict(getattr(function, "__annotations__", {}))
+    told.pop("return", None)  # may be known to checkers of types only
+    scope = getattr(function, "__globals__", {})
+    return get_type_hints(SimpleNamespace(__annotations__=told), scope, include_extras=True)
+
+
+def _said(one):
+    return "math.inf" if one == math.inf else f"{one:g}".replace("nan", "NaN")
+
+
+def _annotated(hint) -> Iterator[Any]:
+    """Yield a type if it is annotated, and the annotated types inside it."""
+    if get_origin(hint) is Annotated:
+        yield hint
+    for one in get_args(hint):
+        yield from _annotated(one)
+
+
+def _bounds(kind):
+    """Yield the ends that annotate a type."""
+    for mark in kind.__metadata__:
+        if isinstance(mark, Interval):
+            yield from mark
+        elif isinstance(mark, (Ge, Gt, Le, Lt)):
+            yield mark
+
+
+# ------------------------------------------------------------------------------------------------
+# What many arguments share
+# ------------------------------------------------------------------------------------------------
+
+Finite: TypeAlias = Annotated[float, Interval(gt=-math.inf, lt=math.inf)]
+Positive: TypeAlias = Annotated[float, Interval(gt=0.0, lt=math.inf)]
+NotNegative: TypeAlias = Annotated[float, Interval(ge=0.0, lt=math.inf)]
+Share: TypeAlias = Annotated[float, Interval(ge=0.0, le=1.0)]
+Shares: TypeAlias = Annotated[ArrayLike, Interval(ge=0.0, le=1.0)]
+#: (1 - overlap) / 2 of two that differ; along a curve, also of two that do not.
+Distance: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.5)]
+Distances: TypeAlias = Annotated[ArrayLike, Interval(ge=0.0, le=0.5), Swept()]
+Damping: TypeAlias = Annotated[float, Interval(ge=0.0, lt=1.0)]
+Count: TypeAlias = Annotated[int, Ge(1)]
+
+
+# ------------------------------------------------------------------------------------------------
+# The door
+# ------------------------------------------------------------------------------------------------
+
+
+def checked(function: F) -> F:
+    """Check the arguments that have a range, or a few values, before a function begins.
+
+    Numbers become float or int, arrays arrays of floats. The annotations are read at the first
+    call, when all that they name is there.
+    """
+    parameters = inspect.signature(function).parameters.values()
+
+    @functools.cache
+    def read():
+        found, hints = [], _hints(function)
+        for place, one in enumerate(parameters):
+            check = _check(one.name, hints.get(one.name))
+            if check:
+                known = math.inf if one.kind is one.KEYWORD_ONLY else place
+                default = one.default if one.default is one.empty else check(one.default)
+                found.append((known, one.name, check, default))
+        return found
+
+    @functools.wraps(function)
+    def run(*given, **named):
+        taken = list(given)
+        for place, name, check, default in read():
+            if place < len(taken):
+                taken[place] = check(taken[place])
+            elif name in named:
+                named[name] = check(named[name])
+            elif default is not inspect.Parameter.empty:
+                named[name] = default
+        return function(*taken, **named)
+
+    return run  # type: ignore[return-value]
+
+
+def check_fields(made: Any) -> None:
+    """Check and convert the fields of a frozen dataclass, as `checked` does arguments."""
+    for name, check in _fields(made.__class__):
+        object.__setattr__(made, name, check(getattr(made, name)))
+
+
+@functools.cache
+def _fields(kind):
+    checks = [(name, _check(name, hint)) for name, hint in _hints(kind).items()]
+    return [(name, check) for name, check in checks if check]
+
+
+def _check(name, hint):
+    """Return a function that checks one argument; None where its annotation says too little."""
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    words, numbers, others = [], [], []
+    for one in options:
+        if get_origin(one) is Literal:
+            words += get_args(one)
+        elif one is bool:
+            words += [True, False]
+        elif one is type(None):
+            words.append(None)
+        elif get_origin(one) is Annotated and one.__origin__ in NUMBERS:
+            numbers.append(one)
+        else:
+            others.append(one)
+    if not numbers:
+        named = words not in ([], [None]) and not others
+        return (lambda value: choice(name, value, words)) if named else None
+    if others not in ([], [str]):
+        return None
+    allowed = Range.of(numbers[0])
+    check = functools.partial(allowed.check, name)
+    if numbers[0].__origin__ == ArrayLike:
+        swept = any(isinstance(mark, Swept) for mark in numbers[0].__metadata__)
+        check = functools.partial(allowed.check_entries, name, swept=swept)
+    if not words and not others:
+        return check
+
+    def check_or_pass(value):
+        if isinstance(value, str) and any(isinstance(word, str) for word in words):
+            return choice(name, value, words)
+        passes = (value is None and None in words) or (isinstance(value, str) and str in others)
+        return value if passes else check(value)
+
+    return check_or_pass
+
+
+# ------------------------------------------------------------------------------------------------
+# Single checks
+# ------------------------------------------------------------------------------------------------
+
+
+def real(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    low_open: bool = False,
+    high_open: bool = False,
+) -> float:
+    """Return `value` as a float inside the interval from `low` to `high`.
+
+    Raises
+    ------
+    TypeError
+        If `value` is not a real number (a NumPy scalar counts, a bool or a string does not).
+    ValueError
+        If it is not finite, or lies outside the interval.
+    """
+    if type(value) is np.ndarray and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    try:
+        value = float(value)
+    except OverflowError:
+        value = math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    too_low = value <= low if low_open else value < low
+    too_high = value >= high if high_open else value > high
+    if not math.isfinite(value) or too_low or too_high:
+        raise ValueError(
+            f"{name} must be finite and {_interval(low, high, low_open, high_open)}, got {value}"
+        )
+    return value
+
+
+def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` as an int with ``low <= value`` (``<= high`` where one is given)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        allowed = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be {allowed}, got {value}")
+    return value
+
+
+def array(name: str, value: Any) -> Array:
+    """Return `value` as a `numpy.ndarray`, which nested lists of different lengths cannot become.
+
+    Masked arrays are refused: to take the values under the mask for data would be wrong.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a number or an array, got a masked array")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array, got {value!r}") from error
+
+
+def reals(name: str, value: Any) -> Array:
+    """Return `value` as an array of floats, of any shape; NaN and infinity pass."""
+    given = array(name, value)
+    if given.dtype.kind not in "iuf":
+        if given.ndim == 0:
+            raise TypeError(f"{name} must be a real number, got {value!r}")
+        raise TypeError(f"{name} must hold real numbers, got dtype {given.dtype}")
+    return given.astype(float)
+
+
+def broadcast(**numbers: Any) -> Sequence[Array]:
+    """Return named arrays of floats, broadcast against each other."""
+    return together({name: reals(name, value) for name, value in numbers.items()})
+
+
+def together(given: dict[str, Array]) -> Sequence[Array]:
+    """Return the arrays of a dict, broadcast against each other."""
+    try:
+        return np.broadcast_arrays(*given.values())
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in given.values())
+        raise ValueError(
+            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}"
+        ) from None
+
+
+def signs(name: str, value: Any, ndim: int) -> Array:
+    """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
+    given = array(name, value)
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be an array of -1 and +1, got dtype {given.dtype}")
+    if given.ndim != ndim or given.size == 0:
+        raise ValueError(
+            f"{name} must be a non-empty array with {ndim} {'axes' if ndim > 1 else 'axis'}, "
+            f"got shape {given.shape}"
+        )
+    if not np.all(np.abs(given) == 1):
+        wrong = given[np.abs(given) != 1].flat[0]
+        raise ValueError(f"{name} must hold -1 and +1 only, got an entry {wrong}")
+    return np.ascontiguousarray(given, dtype=np.int8)
+
+
+def patterns(xi: Any, sigma: Any) -> tuple[Array, Array]:
+    """Return patterns ``(P, N)`` and labels ``(P,)`` as int8 after checking that they match."""
+    xi = signs("xi", xi, 2)
+    sigma = signs("sigma", sigma, 1)
+    if len(sigma) != len(xi):
+        raise ValueError(
+            f"sigma must have one label per pattern: xi has shape {xi.shape}, "
+            f"sigma has shape {sigma.shape}"
+        )
+    return xi, sigma
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return a `numpy.random.Generator`: the one given, or one of what is given as `rng`.
+
+    None takes fresh entropy: no run with it can be repeated.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or isinstance(rng, np.random.SeedSequence):
+        return np.random.default_rng(rng)
+    if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, Integral):
+        raise TypeError(
+            "rng must be None, a non-negative integer, a numpy.random.SeedSequence or a "
+            f"numpy.random.Generator, got {rng!r}"
+        )
+    if rng < 0:
+        raise ValueError(f"rng must be a non-negative integer, got {rng}")
+    return np.random.default_rng(int(rng))
+
+
+def member(name: str, value: Any, kinds: tuple[type, ...]) -> Any:
+    """Return `value` if it is an instance of one of the classes `kinds`."""
+    if not isinstance(value, kinds):
+        allowed = " or ".join(f"{kind.__name__}(...)" for kind in kinds)
+        hint = "; call the class" if isinstance(value, type) else ""
+        if isinstance(value, Real) and not isinstance(value, bool):
+            hint = f"; write {kinds[0].__name__}({value})"
+        raise TypeError(f"{name} must be {allowed}, got {value!r}{hint}")
+    return value
+
+
+def function(name: str, value: Any) -> Any:
+    """Return `value` if it can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, got {value!r}")
+    return value
+
+
+def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
+    """Return `value` if it is one of the strings, or of True, False and None, in `allowed`."""
+    if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in allowed:
+        raise ValueError(
+            f"{name} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}"
+        )
+    return value
+
+
+def _interval(low, high, low_open, high_open):
+    left = None if low == -math.inf else f"{'>' if low_open else '>='} {low:g}"
+    right = None if high == math.inf else f"{'<' if high_open else '<='} {high:g}"
+    return " and ".join(part for part in (left, right) if part) or "real"
