@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # Sphinx knows this folder only
 
 from tools import site_meta  # noqa: E402
-from tools.drawings import Drawing  # noqa: E402
 from tools.mathml import Converter  # noqa: E402
 
 SVG = "http://www.w3.org/2000/svg"
@@ -64,14 +63,6 @@ class Builder(Epub3Builder):
         if "body" in addctx:
             addctx["body"] = xhtml(addctx["body"])
         super().handle_page(pagename, addctx, *args, **kwargs)
-
-    def copy_image_files(self) -> None:
-        """Copy the figures, as the pages show them: without what matplotlib says of itself."""
-        super().copy_image_files()
-        for name in self.images.values():
-            path = Path(self.outdir, self.imagedir, name)
-            if path.suffix == ".svg" and 'id="figure_1"' in (text := path.read_text("utf-8")):
-                path.write_text(Drawing(text).light, "utf-8")
 
     def build_content(self) -> None:
         """Say of each page what it holds, and of the book how it can be read."""

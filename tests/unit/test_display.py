@@ -417,11 +417,12 @@ fig.savefig(sys.stdout.buffer, format="svg", metadata={"Date": None, "Creator": 
 # --- style and palette -----------------------------------------------------------------------
 
 
-def test_the_style_is_found_and_fits_the_column():
+def test_the_style_is_legible_on_a_phone_and_leaves_the_ground_to_the_page():
     with mpl.style.context("wfmlib.wfm"):
         width, _ = mpl.rcParams["figure.figsize"]
-        assert 600 <= 96 * width <= 720
-        assert mpl.rcParams["figure.facecolor"] == "white"
+        sizes = [mpl.rcParams[one] for one in ("font.size", "xtick.labelsize", "legend.fontsize")]
+        assert min(sizes) / 72 * 350 / width >= 9  # pixels, where the column has 350
+        assert mpl.rcParams["figure.facecolor"] == mpl.rcParams["savefig.facecolor"] == "none"
         cycle = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
         assert ["#" + colour.lstrip("#") for colour in cycle] == list(display.CYCLE)
         assert mpl.rcParams["font.sans-serif"][0] == "DejaVu Sans"  # comes with matplotlib

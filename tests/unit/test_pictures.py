@@ -54,10 +54,10 @@ def test_trees_have_a_leaf_a_replica():
 
 def test_balls_say_how_many_solutions_they_hold():
     left, right = pictures.balls(solutions=40, radius=0.6, seed=1).axes
-    assert left.texts[-1].get_text() == "no other solution in the ball"
+    assert left.texts[-1].get_text() == "no other in the ball"
     full = [line for line in right.lines if line.get_markersize() == 4]
     inside = sum(int(np.sum(np.hypot(*line.get_data()) <= 0.6)) for line in full)
-    assert right.texts[-1].get_text() == f"{inside} solutions in the ball"
+    assert right.texts[-1].get_text() == f"{inside} others in the ball"
     assert inside > 10
 
 

@@ -31,9 +31,6 @@ COLOURS = MappingProxyType({**ACTIVATIONS, **ALGORITHMS})
 #: From matplotlib's viridis, cut where its contrast against white falls below 3.
 CYCLE = ("#450559", "#375b8d", "#20a486", "#46327e", "#277f8e")
 
-#: The ground of dark pages.
-NIGHT = "#121212"
-
 #: What a line is, as keyword arguments of matplotlib's `plot` and `errorbar`.
 LINES = MappingProxyType(
     {
@@ -80,22 +77,6 @@ def on_dark(colour: str) -> str:
     """
     lightness, a, b = np.cbrt(_linear(colour) @ _LMS.T) @ _OKLAB.T
     return _code(_fitting(0.27 + 0.92 * lightness, a, b))
-
-
-def by_night(colour: str) -> str:
-    """Return what a colour of a drawing becomes on a dark page.
-
-    Greys change sides: ink turns pale, and white the ground of the page (`NIGHT`). Colours are
-    lifted as by `on_dark`, light ones less, so that the order of a scale stays.
-    """
-    lightness, a, b = np.cbrt(_linear(colour) @ _LMS.T) @ _OKLAB.T
-    if np.hypot(a, b) > 0.02:
-        bright = np.interp(lightness, (0, 0.6, 1), (0.27, 0.822, 0.93))
-        return _code(_fitting(bright, a, b))
-    ground = np.cbrt(_linear(NIGHT) @ _LMS.T) @ _OKLAB[0]
-    if lightness > 0.999:
-        return NIGHT
-    return _code(_show(np.interp(lightness, (0, 0.25, 1), (0.97, 0.87, ground)), 0.0, 0.0))
 
 
 def tint(colour: str, share: float) -> str:

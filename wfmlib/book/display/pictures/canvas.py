@@ -11,18 +11,17 @@ INK, PALE = "0.15", "0.6"
 
 
 def panels(
-    titles: Sequence[str], size: tuple[float, float], equal: bool = True, **how: Any
+    titles: Sequence[str], size: tuple[float, float], rows: int = 1
 ) -> tuple[Any, list[Any]]:
-    """Return a figure and its panels, each with a title and no axes; `equal` units, or not."""
+    """Return a figure and its panels in `rows`, each with a title, equal units and no axes."""
     import matplotlib.pyplot as plt
 
-    figure, every = plt.subplots(1, len(titles), figsize=size, squeeze=False, **how)
-    for ax, title in zip(every[0], titles, strict=True):
+    figure, every = plt.subplots(rows, len(titles) // rows, figsize=size, squeeze=False)
+    for ax, title in zip(every.flat, titles, strict=True):
         ax.set_title(title)
-        if equal:
-            ax.set_aspect("equal")
+        ax.set_aspect("equal")
         ax.set_axis_off()
-    return figure, list(every[0])
+    return figure, list(every.flat)
 
 
 def points(ax: Any, places: np.ndarray, **style: Any) -> None:

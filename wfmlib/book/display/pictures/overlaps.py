@@ -54,7 +54,7 @@ def overlaps(replicas: int = 16) -> Any:
         "one step": [replicas, replicas // 4],
         "full": [replicas >> k for k in range(replicas.bit_length() - 1)],
     }
-    figure, axes = panels(tuple(every), (7.2, 4.1))
+    figure, axes = panels(tuple(every), (4.8, 3.4))
     for ax, sizes in zip(axes, every.values(), strict=True):
         level = matrix(sizes)
         span = 0.5, replicas + 0.5

@@ -34,7 +34,7 @@ def balls(solutions: int = 60, radius: float = 0.55, seed: int = 3) -> Any:
     matplotlib.figure.Figure
     """
     rng = np.random.default_rng(seed)
-    figure, (left, right) = panels(("an isolated solution", "in a dense region"), (7.2, 3.4))
+    figure, (left, right) = panels(("an isolated solution", "in a dense region"), (4.8, 2.7))
     far = np.array([[-1.0, 0.75], [0.95, 0.85], [-0.85, -0.9], [1.05, -0.7]])
     dense = 0.75 * np.sqrt(rng.random((solutions, 1)))
     angle = 2 * np.pi * rng.random((solutions, 1))
@@ -47,9 +47,9 @@ def balls(solutions: int = 60, radius: float = 0.55, seed: int = 3) -> Any:
             points(ax, others[inside], ms=4, mfc=INK)
         points(ax, np.zeros((1, 2)), ms=9, mfc="#b75520", mec=INK)
         arrow(ax, (0, 0), (radius * np.cos(0.6), radius * np.sin(0.6)))
-        words(ax, (0.62 * radius, 0.62 * radius * np.tan(0.6) + 0.14), "$D$")
+        words(ax, (1.5 * radius * np.cos(0.6), 1.5 * radius * np.sin(0.6)), "$D$")
         count = int(inside.sum())
-        text = "no other solution in the ball" if not count else f"{count} solutions in the ball"
+        text = "no other in the ball" if not count else f"{count} others in the ball"
         words(ax, (0, -1.25), text)
         ax.set(xlim=(-1.3, 1.3), ylim=(-1.4, 1.2))
     return figure
@@ -73,7 +73,7 @@ def phases(places: int = 28, seed: int = 5) -> Any:
     matplotlib.figure.Figure
     """
     rng = np.random.default_rng(seed)
-    figure, every = panels(tuple(SHARES), (7.2, 2.5))
+    figure, every = panels(tuple(SHARES), (4.8, 5.0), rows=2)
     for ax, shares in zip(every, SHARES.values(), strict=True):
         for radius, share in zip(RINGS, shares, strict=True):
             count = max(round(places * radius / RINGS[-1]), 6)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wfmlib.book.display.pictures.canvas import INK, arrow, panels, points, words
+from wfmlib.book.display.pictures.canvas import INK, arrow, points, words
 
 WIDE, NARROW, EDGE = 0.9, 0.05, 4.0
 
@@ -26,23 +26,31 @@ def ways() -> Any:
     -------
     matplotlib.figure.Figure
     """
-    figure, (left, middle, right) = panels(
-        ("patterns", "algorithm", "landscape"), (7.2, 2.5), equal=False, width_ratios=(1, 1, 2)
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplot_mosaic(
+        [["patterns", "algorithm"], ["landscape"] * 2], figsize=(4.8, 4.4)
     )
+    for title, ax in axes.items():
+        ax.set_title(title)
+        ax.set_axis_off()
     xi = np.random.default_rng(7).choice([-1, 1], (6, 8))
     grid = np.stack(np.meshgrid(np.arange(8), np.arange(6)), axis=-1)
-    points(left, grid[xi > 0], marker="s", ms=8, mfc=INK)
-    points(left, grid[xi < 0], marker="s", ms=8)
-    left.set(xlim=(-1, 9.4), ylim=(-1.2, 6.0))
-    arrow(left, (8.1, 2.5), (9.4, 2.5))
+    first = axes["patterns"]
+    points(first, grid[xi > 0], marker="s", ms=8, mfc=INK)
+    points(first, grid[xi < 0], marker="s", ms=8)
+    first.set(xlim=(-1, 9.8), ylim=(-0.8, 5.8))
+    arrow(first, (8.2, 2.5), (9.8, 2.5))
+    second = axes["algorithm"]
     for k, text in enumerate(("loss", "activation", "replicas", "norm")):
-        words(middle, (0.5, 3.0 - k), text)
-    arrow(middle, (1.4, 1.5), (2.0, 1.5))
-    middle.set(xlim=(-1.0, 2.0), ylim=(-0.7, 3.6))
+        words(second, (0.5, 3.0 - k), text)
+    arrow(second, (0.5, -0.7), (0.5, -1.5))
+    second.set(xlim=(-0.5, 1.5), ylim=(-1.5, 3.5))
+    third = axes["landscape"]
     x = np.linspace(-EDGE, EDGE, 4001)
-    right.plot(x, 2.0 * landscape(x), c=INK, lw=1.3)
-    points(right, np.array([[0.0, 0.0]]), ms=9, mfc="#b75520")
-    words(right, (0.0, -0.55), "wide and flat: rare")
-    words(right, (2.75, -0.55), "narrow:\nmost")
-    right.set(xlim=(-EDGE, EDGE), ylim=(-1.1, 2.9))
+    third.plot(x, 2.0 * landscape(x), c=INK, lw=1.3)
+    points(third, np.array([[0.0, 0.0]]), ms=9, mfc="#b75520")
+    words(third, (0.0, -0.55), "wide and flat: rare")
+    words(third, (2.7, -0.55), "narrow: most")
+    third.set(xlim=(-EDGE, EDGE), ylim=(-1.0, 2.2))
     return figure

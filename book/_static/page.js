@@ -1,0 +1,22 @@
+// On paper the page is light: the theme is put aside while it is printed.
+(() => {
+  const root = document.documentElement;
+  let theme = null;
+  addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => { root.dataset.theme = theme; });
+})();
+
+// A formula in a line that is wider than a phone scrolls, and the others are left alone.
+addEventListener("load", async () => {
+  await window.MathJax?.startup?.promise;
+  const formulas = [...document.querySelectorAll("article span.math")];
+  const watch = () => {
+    const widths = formulas.map(one => one.firstElementChild?.offsetWidth - one.clientWidth);
+    formulas.forEach((one, i) => one.classList.toggle("wfm-wide", widths[i] > 2));
+  };
+  watch();
+  matchMedia("(max-width: 720px)").addEventListener("change", watch);  // as in book.css
+});
