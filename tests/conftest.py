@@ -177,18 +177,3 @@ def browser():
         )
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def firefox():
-    """Headless Firefox of the system, one for all tests; as `browser` where it must be there."""
-    from tests import firefox as of_the_system
-
-    executable = of_the_system.executable()
-    if executable is None:
-        if os.environ.get("WFMLIB_REQUIRE_BROWSER"):
-            pytest.fail(of_the_system.MISSING)
-        pytest.skip(of_the_system.MISSING)
-    running = of_the_system.Firefox(executable)
-    yield running
-    running.close()

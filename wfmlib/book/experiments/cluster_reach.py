@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
+from wfmlib.learning.descent.clipped_rule import clipped_rule
 from wfmlib.learning.messages.reinforced import reinforced_message_passing
-from wfmlib.learning.pages.clipped import learned
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.runs.experiment import Agreement, Axis, Experiment, Scale, Variable
 
@@ -52,7 +52,7 @@ def _weights(settings, algorithm, xi, sigma, start):
         reinforced = reinforced_message_passing(xi, sigma, rng=start, **options)
         return reinforced.weights, reinforced.sweeps
     number = int(start.generate_state(1)[0])
-    return learned(xi, sigma, seed=number, epochs=settings["epochs"])
+    return clipped_rule(xi, sigma, seed=number, epochs=settings["epochs"])
 
 
 EXPERIMENT = Experiment(
