@@ -92,7 +92,8 @@ def pages(jobs: int) -> list[str]:
         shutil.rmtree(stale, ignore_errors=True)
     found = (ROOT / "tests" / "book").glob("test_*.py")
     book = {path.relative_to(ROOT).as_posix() for path in found} - {BUILDING, INSTALLING}
-    ordered = [BUILDING, "tests/unit", "wfmlib", INSTALLING, "tests/browser", "tests/lab", *sorted(book)]
+    ordered = [BUILDING, "tests/unit", "wfmlib", INSTALLING, "tests/browser", "tests/lab"]
+    ordered += sorted(book)
     listed = "--failures", LISTS / "pages.json"
     return run(validate.pytest(jobs, "--doctest-modules", *listed, *ordered), "pages")
 
