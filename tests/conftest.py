@@ -76,6 +76,7 @@ def built(tmp_path_factory) -> subprocess.CompletedProcess:
 
 def build() -> subprocess.CompletedProcess:
     """Run the build of `make book`, with warnings as errors; it is told of no address."""
+    subprocess.run([sys.executable, "-m", "wfmlib.book.lab.build"], cwd=ROOT, check=True)
     kept = {name: text for name, text in os.environ.items() if name != "WFMLIB_SITE"}
     return subprocess.run(
         [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n", "--keep-going"],
@@ -162,18 +163,3 @@ def browser():
         )
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def firefox():
-    """Headless Firefox of the system, one for all tests; as `browser` where it must be there."""
-    from tests import firefox as of_the_system
-
-    executable = of_the_system.executable()
-    if executable is None:
-        if os.environ.get("WFMLIB_REQUIRE_BROWSER"):
-            pytest.fail(of_the_system.MISSING)
-        pytest.skip(of_the_system.MISSING)
-    running = of_the_system.Firefox(executable)
-    yield running
-    running.close()

@@ -37,10 +37,6 @@ RUNS_ON = re.compile(r"(?:,? and)?[:,;]*$")  # "the reference, and" a formula
 
 FORMULA = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \((eq-[^)]+)\))?$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^(`{3,}|:{3,}|\$\$).*?^\1.*?$", re.MULTILINE | re.DOTALL)
-LIVE = re.compile(
-    r'<script[^>]* class="wfm-(?:live|followed|instance-data|calculator-data)">.*?</script>',
-    re.DOTALL,
-)  # of pages alone
 MATH = re.compile(r"\$[^$]+\$")
 SENTENCE_END = re.compile(r"(?<=[.!?:)*])(?<!\b(?:App|Fig|Sec)\.)\s+(?=[\"'(*$A-Z])")
 
@@ -151,7 +147,7 @@ def figure_of(cell) -> tuple[str, str]:
             return f'<img src="{source}" alt="{escape(alt)}">', alt
         html = "".join(data.get("text/html", ""))
         if 'class="wfm-slider"' in html:
-            return LIVE.sub("", html), ""  # it says itself what it shows
+            return html, ""  # it says itself what it shows
     return "", ""
 
 

@@ -14,7 +14,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tools import exercises, notebooks, numbering, slides
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0L2 1"/></svg>'
-LIVE = '<script type="application/json" class="wfm-live">{"lines": []}</script>'
 SLIDER = '<figure class="wfm-slider"><input type="range" min="0" max="3" value="0"></figure>'
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 SHOWING = [
@@ -317,11 +316,3 @@ def test_chapter_that_was_not_executed_is_named(monkeypatch):
     monkeypatch.setattr(slides, "executed", executed)
     with pytest.raises(SystemExit, match=rf"{CHAPTERS[0].name} was not executed.*make book"):
         slides.gathered(CHAPTERS, None)
-
-
-def test_a_figure_that_computes_stands_as_it_was_made():
-    """Slides hold no kernels: they need no right to compile them."""
-    shown = SLIDER.replace("</figure>", f"{LIVE}</figure>")
-    output = new_output("display_data", {"text/html": shown})
-    cell = new_code_cell(outputs=[output])
-    assert slides.figure_of(cell) == (SLIDER, "")

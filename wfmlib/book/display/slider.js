@@ -9,7 +9,7 @@
   const parts = (event) => {
     const input = event.composedPath()[0];
     const figure = input.closest?.(".wfm-slider");
-    if (!figure || figure.wfmLive) return {};  // live.js moves those that compute
+    if (!figure) return {};
     figure.wfmData ??= JSON.parse(figure.querySelector("script").textContent);
     const find = (one) => figure.querySelector(one);
     return { input, figure, data: figure.wfmData, find, range: find("input[type=range]"),

@@ -22,8 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.book.display import axes, between, svg
-from wfmlib.book.display.followed import Followed
-from wfmlib.book.display.live import Live
 from wfmlib.book.display.marks import Curve, Rule, label
 from wfmlib.book.display.notebook import is_live
 from wfmlib.numerics import arguments
@@ -43,8 +41,6 @@ def slider(
     note: Callable[[float], str] | Sequence[str] | None = None,
     stops: ArrayLike | None = None,
     compute: Callable[[float], Sequence[ArrayLike]] | None = None,
-    live: Live | Followed | None = None,
-    place: float | None = None,
 ) -> Slider:
     """Return a figure in which a slider moves curves.
 
@@ -76,11 +72,6 @@ def slider(
         With a live kernel, what is drawn at a stop that is not one of `values`: a function of it
         that returns y of each curve with a row for each value, or a pair of x and y, in their
         order.
-    live : Live or Followed, optional
-        What the page computes itself, at any value, once its kernels are there: from
-        `typical_solutions`, `surroundings`, `replicas` or `committees`.
-    place : float, optional
-        The place on the x-axis of which it tells numbers first; by default the middle.
 
     Returns
     -------
@@ -140,17 +131,8 @@ def slider(
     for text in notes:
         arguments.member("each of note", text, (str,))
     notes = tuple(typeset(text) for text in notes)
-    if live is not None:
-        arguments.member("live", live, (Live, Followed))
-        moving = sum(1 for mark in marks if _moves(mark))
-        if len(live.lines) != moving:
-            raise ValueError(
-                f"live must name a kernel for each of {moving} curves and rules that move, "
-                f"got {len(live.lines)}"
-            )
-    place = 0.5 * sum(xlim) if place is None else arguments.real("place", place)
     given = parameter, values, marks, xlabel, ylabel, alt, xlim, ylim, start, notes
-    return Slider(*given, knots=knots, off=off, compute=compute, computed=live, place=place)
+    return Slider(*given, knots=knots, off=off, compute=compute)
 
 
 def stops_of(values: ArrayLike, stops: ArrayLike) -> np.ndarray:
@@ -197,8 +179,6 @@ class Slider:
     knots: np.ndarray
     off: float | None
     compute: Callable[[float], Sequence[ArrayLike]] | None
-    computed: Live | Followed | None = None
-    place: float = 0.0
     mode: str | None = None
 
     def static(self) -> Slider:
@@ -268,32 +248,9 @@ class Slider:
             f'aria-label="{name}, to type"><output aria-live="off">{text}</output></div>'
             f'<p class="wfm-said" role="status"></p>'
             f"{self._below(self.start)}</div>"
-            f'<script type="application/json">{json_text(data)}</script>{self._live()}'
+            f'<script type="application/json">{json_text(data)}</script>'
             f"<script>{asset('slider.js')}</script></figure>"
         )
-
-    def _live(self):
-        """Return what the page's script computes with, as an element of data."""
-        if self.computed is None:
-            return ""
-        panel = self._drawing[0]
-        moving = [mark for mark in self.marks if _moves(mark)]
-        low, high = float(self.values.min()), float(self.values.max())
-        told = self.computed.data() | {
-            "panel": {
-                name: getattr(panel, name)
-                for name in ("left", "right", "top", "bottom", "xlim", "ylim")
-            },
-            "rules": [isinstance(mark, Rule) for mark in moving],
-            "start": float(self.values[self.start]),
-            "first": self.place,
-            "low": low,
-            "high": high,
-            "step": float(f"{(high - low) / 200:.1g}"),
-        }
-        worker = ' data-worker="blob"' if self.computed.later else ""
-        kernels = f'data-kernels="{self.computed.group}" class="{self.computed.mark}"{worker}'
-        return f'<script type="application/json" {kernels}>{json_text(told)}</script>'
 
     def widget(self) -> Any:
         """Return the ipywidgets control with the same picture, drawn anew for each value."""
@@ -416,12 +373,6 @@ class Slider:
     def __repr__(self):
         ends = f"{len(self.values)} values from {self.texts[0]} to {self.texts[-1]}"
         return f"Slider({self.parameter}: {ends}; {', '.join(m.name for m in self.marks)})"
-
-
-def _moves(mark):
-    """Say whether the slider moves a curve or a rule."""
-    given = (getattr(mark, name, None) for name in ("x", "y"))
-    return max(len(one) for one in given if one is not None) > 1
 
 
 def _several(name, given):

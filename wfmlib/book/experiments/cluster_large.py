@@ -11,7 +11,7 @@ import numpy as np
 from wfmlib import Perceptron, learning, patterns
 from wfmlib.book.experiments.cluster_scale import AT, AXES, VARIABLES, scale
 from wfmlib.book.runs import Agreement, Experiment
-from wfmlib.learning.pages.clipped import learned
+from wfmlib.learning.descent.clipped_rule import clipped_rule
 
 FOCUSING = {
     "replicas": 10,
@@ -54,7 +54,7 @@ def _ended(run, alpha, seed):
         )
         return found.errors, found.epochs
     number = int(start.generate_state(1)[0])
-    weights, epochs = learned(xi, sigma, seed=number, **run["options"])
+    weights, epochs = clipped_rule(xi, sigma, seed=number, **run["options"])
     return Perceptron().network(weights).errors(xi, sigma), epochs
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
 from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
+from wfmlib.learning.descent.clipped_rule import clipped_rule
 from wfmlib.learning.messages.reinforced import reinforced_message_passing
-from wfmlib.learning.pages.clipped import learned
 from wfmlib.numerics.solvers import NotConverged
 
 SETTINGS = {
@@ -52,7 +52,7 @@ def _weights(settings, algorithm, xi, sigma, start):
         reinforced = reinforced_message_passing(xi, sigma, rng=start, **options)
         return reinforced.weights, reinforced.sweeps
     number = int(start.generate_state(1)[0])
-    return learned(xi, sigma, seed=number, epochs=settings["epochs"])
+    return clipped_rule(xi, sigma, seed=number, epochs=settings["epochs"])
 
 
 EXPERIMENT = Experiment(
