@@ -19,7 +19,6 @@ _PARTS = (
     "networks",
     "numerics",
     "patterns",
-    "runs",
     "theory",
 )
 _MEMBERS = (

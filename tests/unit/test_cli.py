@@ -184,7 +184,7 @@ def test_unknown_experiment(capsys, tmp_path, words):
     """All are known before the first is computed."""
     status, out, err = run(capsys, *words, "bp-entopy")
     assert (status, out) == (2, "")
-    assert "did you mean bp-entropy?" in err
+    assert "did you mean bp-entropy or" in err
 
 
 def test_number_of_processes(capsys, tmp_path):

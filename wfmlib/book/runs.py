@@ -206,7 +206,7 @@ class Experiment:
     agreement : Agreement
         How close a sample computed anew must come to the archived one.
     changes : mapping of str to value
-        In what it differs from the book's experiment of this name: `changes.changed` notes it.
+        In what it differs from the book's experiment of this name: `changed` notes it.
     """
 
     name: str

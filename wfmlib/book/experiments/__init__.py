@@ -125,12 +125,12 @@ def run(
     settings: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Run:
-    """Run an experiment: `runs.run`, also by name and with other settings.
+    """Run an experiment, as it is or with other settings.
 
     Parameters
     ----------
     experiment : Experiment or str
-        What to run.
+        What to run: the book's by name, or one of your own.
     scale : str, optional
         ``"quick"`` or ``"paper"``.
     settings : mapping of str to value, optional
