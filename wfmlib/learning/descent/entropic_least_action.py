@@ -143,6 +143,8 @@ def entropic_least_action(
     """
     instance = prepare(device, xi, sigma, batch)
     eta = on_grid(eta, GRID)
+    if arguments.array("snapshots", snapshots).ndim != 1:
+        raise TypeError(f"snapshots must be a sequence of epochs, got {snapshots!r}")
     wanted = {arguments.integer("snapshots", epoch, 1) for epoch in snapshots}
     children = arguments.generator(rng).spawn(replicas)
     w = np.array([uniform_weights(child, instance.shape) for child in children])

@@ -44,7 +44,7 @@ class Margin(LogConcave):
     kappa: Finite = 0.0
 
     def __post_init__(self):
-        if np.ndim(self.kappa) > 0:
+        if arguments.array("kappa", self.kappa).ndim > 0:
             raise TypeError(
                 "kappa must be a real number; many margins are a sequence of them, such as "
                 f"[Margin(0.0), Margin(0.2)], got {self.kappa!r}"
