@@ -22,11 +22,9 @@ PYTEST := $(SHARED) $(BIN)/python -m pytest -ra -n $(JOBS) --dist loadfile --no-
 # What an edit of the package makes stale: jupyter-cache looks at the cells only.
 CURRENT := _build/.current
 STALE := $(addprefix _build/,.jupyter_cache answers .doctrees numba elsewhere)
-# Of `make elsewhere` and `make site-test`: pages and settings to execute; all of them unless told.
+# Of `make elsewhere`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
-# Of `make pdf`: whether the API reference is printed.
-API :=
 # Of `make marks`: where the notebooks are.
 FOLDER :=
 
@@ -35,7 +33,7 @@ BENCHMARKS := first_calls gaussian typical surroundings messages learning enumer
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test style chapters sensitive pages site-test elsewhere properties unit coverage \
-	oldest lab serve students marks slides pdf epub site release bench references lock clean
+	oldest lab serve students marks slides pdf site release bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -102,8 +100,7 @@ pages: $(READY)
 	@rm -rf _build/html _build/.doctrees
 	@$(PYTEST) --doctest-modules tests/book/test_execution.py tests/unit wfmlib tests/browser tests/lab tests/book
 
-site-test: book  ## install from the built pages elsewhere, and execute every notebook there
-	@$(BIN)/python -m tools.site_test $(PAGES) --jobs $(JOBS)
+site-test: book  ## install from the built pages elsewhere, and execute notebooks there
 	$(BIN)/python -m pytest tests/site
 
 elsewhere: $(READY) $(CURRENT)  ## execute the chapters as three other processors would, and compare
@@ -131,7 +128,7 @@ serve:  ## serve the built book on 127.0.0.1 (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops)"
 	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-students: $(READY)  ## write notebooks without solutions to _build/students
+students: book  ## write notebooks without solutions to _build/students
 	$(BIN)/python -m tools.students
 
 marks: $(READY)  ## execute the notebooks that students handed in, and mark them (FOLDER=handed_in)
@@ -141,14 +138,12 @@ marks: $(READY)  ## execute the notebooks that students handed in, and mark them
 slides: book  ## write slides of all figures to _build/slides
 	@$(BIN)/python -m tools.slides
 
-pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium (API=1: the API as well)
-	@$(BIN)/python -m tools.pdf $(if $(API),--api)
+pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium
+	@$(BIN)/python -m tools.pdf
 
-epub: book $(EPUB_READY)  ## pack the book to _build/wide-flat-minima.epub, with formulas in MathML
-	@$(BIN)/python -m tools.epub
-
-site: slides pdf epub  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
-	$(BIN)/python -m tools.attach
+site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
+	cd _build && rm -f slides.zip && $(abspath $(BIN))/python -m zipfile -c slides.zip slides
+	$(ANSWERS) $(SHARED) $(BIN)/jupyter-book build . --quiet
 
 release: $(READY)  ## build wheel and sources into dist, and install the wheel
 	rm -rf dist _build/release

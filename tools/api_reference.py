@@ -19,11 +19,9 @@ import os
 import re
 import sys
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
-import sphinx_codeautolink.extension
 from docutils import nodes
 from numba.core.dispatcher import Dispatcher
 from sphinx import addnodes
@@ -32,7 +30,6 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
-from sphinx_codeautolink.extension.block import CodeBlockAnalyser, link_html
 
 from wfmlib.numerics import arguments
 
@@ -41,12 +38,6 @@ logger = logging.getLogger(__name__)
 PAGES = "book/api/"
 EQUATION = re.compile(r"\[(eq-[a-z0-9-]+)\]")
 NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?![`_\w])")
-CHAPTER = re.compile(r"(?:(Appendix) )?(\w+)\. ")
-CODE = re.compile(
-    r'<div class="(?:highlight-|doctest )[^"]*"><div class="highlight"><pre>'
-    r".*?</pre></div>\s*</div>",
-    re.DOTALL,
-)
 PARTS = (
     "book.claims",
     "book.cli",
@@ -268,10 +259,11 @@ def cite(app, doctree, docname):
 
 
 def page_name(env, page):
-    """Return how a page is called in a sentence: "chapter 7", "appendix A", or by its title."""
-    title = env.titles[page].astext()
-    number = CHAPTER.match(title)
-    return f"{(number[1] or 'chapter').lower()} {number[2]}" if number else f"“{title}”"
+    """Return how a page is called in a sentence: "chapter 7", "lecture 7.2", or by its title."""
+    own = env.toc_secnumbers.get(page, {}).get("")
+    if not own:
+        return f"“{env.titles[page].astext()}”"
+    return f"{'lecture' if own[1:] else 'chapter'} {'.'.join(map(str, own))}"
 
 
 # ------------------------------------------------------------------------------------------------
@@ -398,35 +390,19 @@ class CommandHelp(SphinxDirective):
 
 
 # ------------------------------------------------------------------------------------------------
-# Two changes of sphinx-codeautolink
+# Code that links to the entries
 # ------------------------------------------------------------------------------------------------
 
 
-def leave_section(self, node):
-    """Forget the title of a section: those inside of an exercise have none, and it would fail."""
-    del self.title_stack[-1:]
-
-
-def link_code(document, folder, *args, **options):
-    """Show the library the code of a page alone, and put it back with its links.
-
-    It would parse and rewrite whole pages, figures and all, which takes many times as long.
-    """
-    page = Path(folder) / f"{document}.html"
-    text = page.read_text("utf-8")
-    try:
-        page.write_text("\n".join(CODE.findall(text)), "utf-8")
-        link_html(document, folder, *args, **options)
-        linked = iter(CODE.findall(page.read_text("utf-8")))
-        text = CODE.sub(lambda match: next(linked), text)
-    finally:
-        page.write_text(text, "utf-8")
+def flatten(app, doctree):
+    """Take sections without a title out of exercises: sphinx-codeautolink expects a title."""
+    for section in list(doctree.findall(nodes.section)):
+        if not isinstance(section[0], nodes.title):
+            section.replace_self(section.children)
 
 
 def setup(app):
     """Register; docstrings are prepared before numpydoc reads them (at the default priority)."""
-    CodeBlockAnalyser.depart_section = leave_section
-    sphinx_codeautolink.extension.link_html = link_code
     app.add_autodocumenter(CompiledDocumenter)
     app.add_autodocumenter(ConstantDocumenter, override=True)
     app.add_directive("command-help", CommandHelp)
@@ -435,6 +411,7 @@ def setup(app):
     app.connect("autodoc-process-signature", shorten)
     app.connect("autodoc-skip-member", keep_public)
     app.connect("env-updated", find_uses, priority=600)  # after sphinx-codeautolink
+    app.connect("doctree-read", flatten, priority=400)  # before sphinx-codeautolink
     app.connect("doctree-resolved", cite)
     app.connect("doctree-resolved", tell_uses)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,16 +1,14 @@
-"""The numbers of equations, exercises, figures and tables, read from the sources of the pages.
+"""The numbers of the pages in plain Markdown: for notebooks, slides and the tables of exercises.
 
-The number of a chapter stands in its title: ``# 2. Cross-entropy``, ``# Appendix A. The replica
-method``. Pages below such a page in the table of contents belong to the same chapter. What is
-numbered has a label, and each kind is counted through all pages of a chapter: Exercise 2.3 is the
-third one of chapter 2. The rendered pages, notebooks, slides and the lists of exercises take their
-numbers from here, so that they are the same everywhere.
+Sphinx numbers chapters, lectures, equations, figures, tables and exercises; the build notes what
+came of it (`tools/chapters.py`). A reader of notebooks resolves no reference and would count each
+notebook from one, so the numbers are written into their text.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +17,9 @@ import yaml
 from nbformat.v4 import new_markdown_cell
 
 ROOT = Path(__file__).resolve().parent.parent
-TITLE = re.compile(r"^# (?:Appendix )?(\d+|[A-Z])\. ", re.MULTILINE)
-LABEL = re.compile(
-    r"^\$\$ \((?P<equation>[^)\s]+)\)$"
-    r"|^`{3,}\{exercise(?:-start)?\}[^\n]*\n:label: (?P<exercise>\S+)$"
-    r"|^  figure:\n(?:    .*\n)*?    name: (?P<figure>\S+)$"
-    r"|^[`:]{3,}\{table\}[^\n]*\n(?::.*\n)*?:name: (?P<table>\S+)$",
-    re.MULTILINE,
-)
+NOTED = ROOT / "_build" / "numbers.json"
 
+LETTER = re.compile(r"^# (?:Appendix )?([A-Z])\. ", re.MULTILINE)
 EQUATION = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \(([^)\s]+)\))?$", re.MULTILINE | re.DOTALL)
 EXERCISE = re.compile(r"^(`{3,})\{exercise-start\} ([^\n]+)\n:label: (\S+)\n\1$", re.MULTILINE)
 SOLUTION = re.compile(r"^(`{3,})\{solution-start\} (\S+)\n(?::.*\n)*\1$", re.MULTILINE)
@@ -40,15 +32,13 @@ REFERENCE = re.compile(r"\{numref\}`([^`]+)`|\[\]\(((?:eq|ex|fig|tab)-[^)]+)\)")
 
 @dataclass(frozen=True)
 class Number:
-    """The number of something: its kind, the page where it stands, its chapter and its count."""
+    """The number of something, and its kind."""
 
     kind: str
-    page: str
-    chapter: str
-    count: int
+    number: str
 
     def __str__(self) -> str:
-        return f"{self.chapter}.{self.count}"
+        return self.number
 
     @property
     def spoken(self) -> str:
@@ -56,22 +46,36 @@ class Number:
         return f"({self})" if self.kind == "equation" else f"{self.kind.capitalize()} {self}"
 
 
-def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
-    """Yield the pages in the order of the contents, without suffix, and the chapter of each.
+def numbers(noted: Path = NOTED) -> dict[str, Number]:
+    """Return the numbers of the book by label; those of chapters and lectures by page."""
+    if not noted.exists():
+        raise SystemExit("The numbers of the book are those of its pages: run `make book`.")
+    return {name: Number(*one) for name, one in json.loads(noted.read_text("utf-8")).items()}
 
-    The chapter is "" where neither the page nor one above it has a number in its title.
+
+def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Yield the pages in the order of the contents, and the chapter of each.
+
+    Chapters of a numbered part are counted through the parts. Another page may have a letter in
+    its title, ``# Appendix A. What the papers print``, which pages below it share. The chapter is
+    "" where there is neither.
     """
-    contents = yaml.safe_load((root / "_toc.yml").read_text())
+    contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     yield contents["root"], ""
+    count = 0
     for part in contents["parts"]:
         for entry in part["chapters"]:
-            yield from _below(entry, "", root)
+            count += bool(part.get("numbered"))
+            letter = LETTER.search((root / f"{entry['file']}.md").read_text("utf-8"))
+            chapter = str(count) if part.get("numbered") else letter[1] if letter else ""
+            for one in (entry, *entry.get("sections", ())):
+                yield one["file"], chapter
 
 
 def chapters(root: Path = ROOT) -> dict[str, list[str]]:
-    """Return the pages of every numbered chapter in their order, by the chapter's number.
+    """Return the pages of every chapter in their order, by its number or letter.
 
-    The first one, with the number in its title, is the chapter in short; the others are lectures.
+    The first one is the chapter in short; the others are lectures.
     """
     found: dict[str, list[str]] = {}
     for page, chapter in pages(root):
@@ -80,58 +84,18 @@ def chapters(root: Path = ROOT) -> dict[str, list[str]]:
     return found
 
 
-def _below(entry: dict, chapter: str, root: Path) -> Iterator[tuple[str, str]]:
-    if "file" in entry:
-        title = TITLE.search((root / f"{entry['file']}.md").read_text())
-        chapter = title[1] if title else chapter
-        yield entry["file"], chapter
-    for section in entry.get("sections", ()):
-        yield from _below(section, chapter, root)
-
-
-def of_text(text: str, page: str, chapter: str, counts: Counter) -> Iterator[tuple[str, Number]]:
-    """Yield label and number of everything numbered in a text, counting on."""
-    for match in LABEL.finditer(text):
-        kind = match.lastgroup
-        counts[chapter, kind] += 1
-        yield match[kind], Number(kind, page, chapter, counts[chapter, kind])
-
-
-def numbers(root: Path = ROOT) -> dict[str, Number]:
-    """Return the numbers of the whole book by label.
-
-    A figure on a page that belongs to no numbered chapter has a caption and no number.
-
-    Raises
-    ------
-    ValueError
-        If a label is used twice, or something else stands on such a page.
-    """
-    known, counts = {}, Counter()
-    for page, chapter in pages(root):
-        text = (root / f"{page}.md").read_text()
-        for label, number in of_text(text, page, chapter, counts):
-            if label in known:
-                raise ValueError(f"{page}: the label {label} stands on {known[label].page}, too")
-            if not chapter and number.kind == "figure":
-                continue
-            if not chapter:
-                raise ValueError(f"{page}: {label} needs a page with a number in its title")
-            known[label] = number
-    return known
-
-
 def referred(text: str, known: dict[str, Number]) -> str:
     """Return a text with its references in words: "Figure 2.3", or "(2.3)" of an equation."""
     return REFERENCE.sub(lambda match: known[match[1] or match[2]].spoken, text)
 
 
-def plain(text: str, known: dict[str, Number]) -> str:
-    """Return a text in Markdown that any reader of notebooks shows, with the numbers of the book.
+def titled(text: str, page: str, known: dict[str, Number]) -> str:
+    """Return the text of a page, or of its first cell, with the page's number in its title."""
+    return re.sub(r"^# ", f"# {known[page]}. ", text, count=1) if page in known else text
 
-    Without the build of the book nobody resolves a reference, and each notebook would count from
-    one.
-    """
+
+def plain(text: str, known: dict[str, Number]) -> str:
+    """Return a text in Markdown that any reader of notebooks shows, with the book's numbers."""
 
     def equation(match: re.Match) -> str:
         tag = f"\\tag{{{known[match[2]]}}}\n" if match[2] else ""

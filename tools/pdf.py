@@ -1,120 +1,157 @@
-"""The whole book as a PDF, printed by Chromium from one page, with numbers of pages.
+"""The printed book: the built pages on one page, printed by Chromium to one PDF.
 
-`tools/paper.py` makes a book of the page. It is printed once to learn on which page everything
-comes to stand, the numbers are filled in, and it is printed again until none of them moves.
+What only a site can show is left out: the downloads, the gallery and the API reference, and what
+the pages fold away, which is the code that draws figures and the claims that the scorecard has.
+Solutions move to the end. It is printed twice: first to learn on which page each chapter stands.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
+from posixpath import join, normpath
 
 import yaml
-from playwright.sync_api import Page, sync_playwright
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import sync_playwright
+from pypdf import PdfReader
 
-from tools import bookmarks, browser, paper, site_meta, title_page
+from tools import browser, numbering
 from tools.notebooks import BUILD, ROOT
 
-FOLDER = BUILD / "pdf" / "_build" / "singlehtml"
+HTML = BUILD / "html"
 OUTPUT = BUILD / "wide-flat-minima.pdf"
-STYLE = Path(__file__).with_name("pdf.css")
-PASSES = 5
-
-# What is left to load before it is printed.
-PREPARE = """async () => {
+STYLE = Path(__file__).with_suffix(".css")
+SITE_ONLY = ("book/downloads", "book/gallery", "book/api/")
+LEFT_OUT = (
+    "details.above-input, details.below-input, details > summary, .headerlink, script, button, "
+    ".wfm-figure > .only-dark"
+)
+READY = """async () => {
     document.querySelectorAll('img[loading=lazy]').forEach(e => { e.loading = 'eager'; });
-    await window.MathJax?.startup.promise;
+    await MathJax.startup.promise;
     await document.fonts.ready;
-    await Promise.all([...document.images].map(e => e.decode().catch(() => {
-        throw new Error('a figure is missing: ' + e.src);
-    })));
+    await Promise.all([...document.images].map(e => e.decode()));
 }"""
-# The lines of the contents: level, title and place.
-CONTENTS = """attribute => [...document.querySelectorAll(`[${attribute}]`)].map(e =>
-    [+e.className.at(-1), e.getAttribute(attribute), e.getAttribute('href').slice(1)])"""
-# Fill in the numbers; the places that have none are returned.
-NUMBER = """([attribute, pages]) => {
-    const places = [...document.querySelectorAll(`[${attribute}]`)];
-    for (const one of places) one.textContent = pages[one.getAttribute(attribute)] ?? '';
-    return places.map(one => one.getAttribute(attribute)).filter(one => !(one in pages));
-}"""
+NUMBER = """pages => document.querySelectorAll('#contents a').forEach(e => {
+    e.lastChild.textContent = pages[decodeURIComponent(e.hash.slice(1))] ?? '';
+})"""
 
 
-def assemble(api: bool) -> Path:
-    """Build the book as one page, make a book of it, and return where it is.
-
-    Sphinx writes it to the folder of the first chapter, with addresses relative to the one above.
-    """
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "--quiet"]
-    command += ["--builder", "singlehtml", "--path-output", BUILD / "pdf"]
-    environment = os.environ | {"WFMLIB_DISPLAY": "static"}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
-    text = (FOLDER / "book" / "index.html").read_text("utf-8")
-    page = FOLDER / "all.html"
-    parts = paper.parts(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
-    text = paper.typeset(text, parts, api=api, site=site_meta.address())
-    page.write_text(text, "utf-8")
-    return page
+def place(page: str, anchor: str = "") -> str:
+    """Return the name of a place: on one page those of all pages stand together."""
+    return f"{page}--{anchor}".replace("/", "-") if anchor else page.replace("/", "-")
 
 
-def write(page: Path, output: Path) -> list[tuple[int, str, str]]:
-    """Print a page that stands on this machine; return the lines of its contents.
+def chapter(page: str, below: bool, known: set[str], html: Path = HTML) -> Tag:
+    """Return the text of a page, with names and links as on one page; a lecture is a section."""
+    soup = BeautifulSoup((html / f"{page}.html").read_text("utf-8"), "html.parser")
+    section = soup.find("article")
+    for one in section.select(LEFT_OUT):
+        one.decompose()
+    section.name, section.attrs = "section", {"id": place(page), "class": "wfm-page"}
+    for one in section.find_all(id=True)[:]:
+        one["id"] = place(page, one["id"])
+    for one in section.find_all(src=True):
+        one["src"] = "html/" + normpath(join(page, "..", one["src"]))
+    for link in section.find_all("a", href=True):
+        address, _, anchor = link["href"].partition("#")
+        there = normpath(join(page, "..", address)).removesuffix(".html") if address else page
+        if there in known:
+            link["href"] = f"#{place(there, anchor)}"
+        elif not re.match(r"\w+:", address):
+            link.unwrap()  # what is not printed
+    if below:
+        for level in range(5, 0, -1):
+            for one in section.find_all(f"h{level}"):
+                one.name = f"h{level + 1}"
+    return section
 
-    Raises
-    ------
-    SystemExit
-        If there is no Chromium, or the numbers of the pages do not settle.
-    """
+
+def element(name: str, text: str = "", **attributes: str) -> Tag:
+    """Return a new element."""
+    made = BeautifulSoup("", "html.parser").new_tag(name, attrs=attributes)
+    made.string = text
+    return made
+
+
+def contents(sections: list[Tag]) -> Tag:
+    """Return the contents: a line for each chapter and lecture, with room for its page."""
+    nav = element("nav", id="contents")
+    nav.append(element("h1", "Contents"))
+    for section in sections:
+        heading = section.find(("h1", "h2"))
+        title = " ".join(heading.get_text().split())
+        line = element("a", href=f"#{section['id']}", **{"class": f"wfm-{heading.name}"})
+        line.extend([element("span", title), element("i"), element("span")])
+        nav.append(line)
+    return nav
+
+
+def book() -> str:
+    """Return the whole book as one page."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    firsts = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
+    pages = [page for page, _ in numbering.pages() if not page.startswith(SITE_ONLY)]
+    sections, solved = [], element("section", id="solutions", **{"class": "wfm-page"})
+    solved.append(element("h1", "Solutions of the exercises"))
+    for page in pages:
+        section = chapter(page, page not in firsts | {toc["root"]}, set(pages))
+        for solution in section.select("div.solution"):
+            solved.append(solution.extract())
+        sections.append(section)
+    sections.append(solved)
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    title = element("header", id="title-page")
+    title.append(element("h1", cited["title"].partition(":")[0]))
+    made = f"Version {cited['version']}, {cited['date-released']}. {cited['license']} licence."
+    title.extend([element("p", one["name"]) for one in cited["authors"]] + [element("p", made)])
+    head = BeautifulSoup((HTML / f"{toc['root']}.html").read_text("utf-8"), "html.parser").head
+    kept = head.find_all("link", rel="stylesheet")
+    kept += [one for one in head.find_all("script") if "mathjax" in str(one).lower()]
+    written = "\n".join(map(str, kept)).replace('"../', '"html/')
+    body = "\n".join(map(str, (title, contents(sections), *sections)))
+    return (
+        '<!DOCTYPE html>\n<html lang="en" data-theme="light"><head><meta charset="utf-8">'
+        f"<title>{cited['title']}</title>\n{written}</head>\n"
+        f'<body><main class="bd-main bd-content"><article class="bd-article">{body}'
+        "</article></main></body></html>\n"
+    )
+
+
+def write(page: Path, output: Path) -> int:
+    """Print a page that stands on this machine; return how many pages it has on paper."""
     executable = browser.executable()
     if executable is None:
         raise SystemExit(browser.MISSING)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         tab = chromium.new_page()
-        tab.set_default_timeout(600_000)
+        tab.set_default_timeout(900_000)
         tab.goto(page.as_uri())
-        lines = print_page(tab, output)
+        tab.emulate_media(media="print", color_scheme="light")
+        tab.add_style_tag(path=STYLE)
+        tab.evaluate(READY)
+        for _ in range(2):
+            tab.pdf(path=output, prefer_css_page_size=True, scale=0.8, tagged=True, outline=True)
+            read = PdfReader(output)
+            found = read.named_destinations.items()
+            there = {name.strip("/"): read.get_destination_page_number(one) for name, one in found}
+            tab.evaluate(NUMBER, {name: number + 1 for name, number in there.items()})
         chromium.close()
-    return lines
-
-
-def print_page(tab: Page, output: Path) -> list[tuple[int, str, str]]:
-    """Print the page that is open; return the lines of its contents: level, title and place."""
-    tab.emulate_media(media="print", color_scheme="light")
-    tab.add_style_tag(path=STYLE)
-    tab.evaluate(PREPARE)
-    settle(tab, output)
-    return tab.evaluate(CONTENTS, paper.OUTLINE)
-
-
-def settle(tab: Page, output: Path) -> None:
-    """Print until the numbers that are printed are those of the pages."""
-    printed: dict[str, int] = {}
-    for _ in range(PASSES):
-        tab.pdf(path=output, prefer_css_page_size=True, scale=0.8, tagged=True)
-        found = bookmarks.pages(output)
-        if found == printed:
-            return
-        if missing := tab.evaluate(NUMBER, [paper.PAGE_OF, found]):
-            raise SystemExit(f"places without a page: {', '.join(missing[:5])}")
-        printed = found
-    raise SystemExit(f"the numbers of the pages still move after {PASSES} times")
+    return len(read.pages)
 
 
 def main() -> None:
-    """Make the PDF."""
+    """Print the book that was built."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=OUTPUT, help="the file to write")
-    parser.add_argument("--api", action="store_true", help="with the API reference")
-    arguments = parser.parse_args()
-    output = arguments.output
-    print("Putting the book on one page ...")
-    page = assemble(arguments.api)
+    output = parser.parse_args().output
+    page = BUILD / "printed.html"
+    page.write_text(book(), "utf-8")
     print("Printing takes some minutes ...")
-    count = bookmarks.add(output, write(page, output), title_page.about())
+    count = write(page, output)
     print(f"{output} ({count} pages, {output.stat().st_size / 1e6:.0f} MB)")
 
 

@@ -24,12 +24,18 @@ import nbformat
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from tools import bibliography, exercises, numbering, policy
+from tools import bibliography, exercises, numbering
 from tools.notebooks import BOOK, BUILD, chapters, executed, without_terms
 
 OUTPUT = BUILD / "slides"
 TEMPLATE = Path(__file__).with_name("slides.html")
-MATHJAX = ("sphinx-mathjax-offline", "static", "mathjax", "tex-svg.js")
+# With all that it would load by itself, such as \boldsymbol.
+MATHJAX = (
+    "sphinx-mathjax-offline",
+    "static",
+    "mathjax",
+    "tex-svg-full.js",
+)  # \boldsymbol is in it
 ASK = "**Predict first.**"
 KEYS = "<p>Arrow keys, space and a click on the numbers below turn the pages of a deck.</p>"
 ROOM = 400  # characters of text beside a figure: sentences beyond it stay in the book
@@ -278,7 +284,7 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, str]:
     page without figures and without numbered formulas shows nothing.
     """
     text = without_terms(chapter.read_text())
-    title = re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+    title = title_of(chapter, text)
     heading = f"<h1>{inline(title)}</h1>"
     question = admonition(text, "Question and answer") or admonition(text, "Question")
     sections = [page(heading, in_html(question, known), kind="title")]
@@ -318,6 +324,12 @@ def counted(every: list[Slide | Step], known: dict[str, str]) -> str:
     return told[0] if told else ""
 
 
+def title_of(chapter: Path, text: str) -> str:
+    """Return the title of a page with its number."""
+    title = re.search(r"^# .+$", text, re.MULTILINE)[0]
+    return numbering.titled(title, f"book/{chapter.stem}", numbers()).removeprefix("# ")
+
+
 def inline(text: str) -> str:
     """Return a heading as HTML."""
     return markdown().renderInline(text)
@@ -330,7 +342,7 @@ def plain(text: str) -> str:
 
 def filled(title: str, body: str) -> str:
     """Return the template with a title and slides."""
-    return policy.protected(Template(TEMPLATE.read_text()).substitute(title=title, body=body))
+    return Template(TEMPLATE.read_text()).substitute(title=title, body=body)
 
 
 def contents(decks: list[tuple[str, str, str]]) -> str:
@@ -354,8 +366,7 @@ def write(notebooks: dict[Path, nbformat.NotebookNode], output: Path) -> list[Pa
         if shown:
             name = "front" if chapter.stem == "index" else chapter.stem
             (output / f"{name}.html").write_text(html)
-            title = re.search(r"^# (.+)$", chapter.read_text(), re.MULTILINE)[1]
-            decks.append((name, title, shown))
+            decks.append((name, title_of(chapter, chapter.read_text()), shown))
     (output / "index.html").write_text(contents(decks))
     return [output / "index.html", *(output / f"{name}.html" for name, _, _ in decks)]
 

@@ -55,6 +55,7 @@ def handout(chapter: Path):
         if cell.cell_type == "markdown":
             text = without_terms(FOLDED.sub("", cell.source))
             cell.source = bibliography.cited(numbering.plain(text, numbers))
+    cells[0].source = numbering.titled(cells[0].source, f"book/{chapter.stem}", numbers)
     notebook.cells = cells
     if any("{solution" in cell.source for cell in cells):
         raise ValueError(f"{chapter.name}: a solution is not written as the others are")

@@ -2,8 +2,8 @@
 // that it can be sent and the browser's "back" undoes it. The address of a claim shows that claim.
 (() => {
   const rows = [...document.querySelectorAll(".wfm-scorecard tr[data-verdict]")];
-  if (!rows.length) return;
   const tables = [...document.querySelectorAll(".wfm-scorecard")];
+  if (!rows.length || tables.length < 2) return; // a chapter has one table
   const fields = { chapter: "Chapter", paper: "Paper", verdict: "Verdict" };
 
   const form = document.createElement("form");

@@ -1,16 +1,17 @@
-"""One numbering: what a page shows is what the sources count, and references lead to it."""
+"""One numbering: by chapter, on pages and in notebooks; references lead to what has the number."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 
 import jupytext
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import Tag
 
 from tests.conftest import HTML, parsed
 from tools import exercises, notebooks, numbering
+from wfmlib.book.exercises.table import QUESTIONS
 
 SHOWN = {
     "equation": ("div.math[id] > .eqno", r"\(([\dA-Z]+\.\d+)\)"),
@@ -25,30 +26,15 @@ PAGES = [page for page, _ in numbering.pages()]
 CONTENTS = """\
 root: index
 parts:
-  - chapters:
-      - file: two
-        sections: [{file: two_more}]
-      - file: appendix
-      - file: other
+  - numbered: 4
+    chapters: [{file: one}, {file: two, sections: [{file: more}]}]
+  - chapters: [{file: appendix}, {file: other}]
+  - numbered: 4
+    chapters: [{file: three}]
 """
-TWO = """\
-# 2. Two
-
-$$
-x
-$$ (eq-x)
-
-$$
-not counted
-$$
-
-```{exercise-start} Do it
-:label: ex-do
-```
-
+FIGURE = """\
 ```{code-cell} ipython3
 ---
-tags: [hide-input]
 mystnb:
   figure:
     caption: 'A line
@@ -59,76 +45,53 @@ mystnb:
 ---
 ```
 """
-MORE = """\
-# More of it
-
-$$
-y
-$$ (eq-y)
-
-```{table} Two numbers.
-:align: left
-:name: tab-two
-| a | b |
-| - | - |
-```
-"""
+KNOWN = {
+    "eq-y": numbering.Number("equation", "2.2"),
+    "ex-do": numbering.Number("exercise", "2.1"),
+    "fig-line": numbering.Number("figure", "2.1"),
+    "tab-two": numbering.Number("table", "2.1"),
+    "book/02_1_more": numbering.Number("page", "2.1"),
+}
 
 
-@pytest.fixture
-def toy(tmp_path):
-    """Return the folder of a book of which one chapter has two pages."""
-    texts = {"_toc.yml": CONTENTS, "index.md": "# Front\n", "two.md": TWO, "two_more.md": MORE}
-    texts["appendix.md"] = "# Appendix A. The rest\n\n$$\nz\n$$ (eq-z)\n"
-    texts["other.md"] = "# Notation\n"
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
-def test_a_chapter_counts_through_its_pages(toy):
-    said = {label: one.spoken for label, one in numbering.numbers(toy).items()}
-    assert said == {
-        "eq-x": "(2.1)",
-        "ex-do": "Exercise 2.1",
-        "fig-line": "Figure 2.1",
-        "eq-y": "(2.2)",
-        "tab-two": "Table 2.1",
-        "eq-z": "(A.1)",
+def test_chapters_are_counted_through_the_parts(tmp_path):
+    """An appendix has the letter of its title; other pages belong to no chapter."""
+    titles = {"index": "Front", "appendix": "Appendix A. The rest", "other": "Notation"}
+    for name in ("index", "one", "two", "more", "three", "appendix", "other"):
+        (tmp_path / f"{name}.md").write_text(f"# {titles.get(name, name)}\n")
+    (tmp_path / "_toc.yml").write_text(CONTENTS)
+    assert numbering.chapters(tmp_path) == {
+        "1": ["one"],
+        "2": ["two", "more"],
+        "A": ["appendix"],
+        "3": ["three"],
     }
-    assert list(numbering.pages(toy))[1:3] == [("two", "2"), ("two_more", "2")]
-    assert numbering.chapters(toy) == {"2": ["two", "two_more"], "A": ["appendix"]}
+    assert dict(numbering.pages(tmp_path))["other"] == ""
 
 
-@pytest.mark.parametrize(
-    ("page", "label", "message"),
-    [("two_more", "eq-x", "eq-x stands on two, too"), ("other", "eq-w", "needs a page")],
-)
-def test_label_without_a_number_of_its_own_is_refused(toy, page, label, message):
-    with (toy / f"{page}.md").open("a") as file:
-        file.write(f"\n$$\nw\n$$ ({label})\n")
-    with pytest.raises(ValueError, match=message):
-        numbering.numbers(toy)
-
-
-def test_notebooks_carry_the_numbers_of_the_book(toy):
+def test_notebooks_carry_the_numbers_of_the_book():
     """In Markdown that any reader of notebooks shows, captions included."""
-    known = numbering.numbers(toy)
     text = (
-        "By [](eq-x) and {numref}`ex-do`:\n\n$$\ny\n$$ (eq-y)\n\n$$\nfree\n$$\n\n"
+        "By [](eq-y) and {numref}`ex-do`:\n\n$$\ny\n$$ (eq-y)\n\n$$\nfree\n$$\n\n"
         "```{exercise-start} Do it\n:label: ex-do\n```\n*By hand.* It.\n```{exercise-end}\n```\n\n"
         "```{table} Two numbers.\n:name: tab-two\n\n| a |\n| - |\n```\n\n"
         "````{solution-start} ex-do\n:class: dropdown\n````\nDone.\n\n````{solution-end}\n````\n"
     )
-    assert numbering.plain(text, known) == (
-        "By (2.1) and Exercise 2.1:\n\n$$\ny\n\\tag{2.2}\n$$\n\n$$\nfree\n$$\n\n"
+    assert numbering.plain(text, KNOWN) == (
+        "By (2.2) and Exercise 2.1:\n\n$$\ny\n\\tag{2.2}\n$$\n\n$$\nfree\n$$\n\n"
         "**Exercise 2.1. Do it**\n\n*By hand.* It.\n\n**Table 2.1.** Two numbers.\n\n"
         "| a |\n| - |\n\n"
         "**Solution of Exercise 2.1**\n\nDone."
     )
-    cells = list(numbering.captioned(jupytext.reads(TWO, "md:myst").cells, known))
+    cells = list(numbering.captioned(jupytext.reads(FIGURE, "md:myst").cells, KNOWN))
     assert cells[-1].source == "**Figure 2.1.** A line of two."
     assert cells[-2].cell_type == "code"
+    assert numbering.titled("# More\n\nText", "book/02_1_more", KNOWN) == "# 2.1. More\n\nText"
+
+
+def test_numbers_are_those_of_the_built_pages(tmp_path):
+    with pytest.raises(SystemExit, match="make book"):
+        numbering.numbers(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -138,35 +101,53 @@ def test_no_number_is_written_by_hand(page):
     assert not PLAIN.findall(text)
 
 
-def test_every_exercise_has_a_number():
+def test_every_exercise_has_a_number(html):
     known = numbering.numbers()
-    assert {one.label for one in exercises.everywhere()} == {
-        label for label, number in known.items() if number.kind == "exercise"
-    }
+    labels = {label for label, number in known.items() if number.kind == "exercise"}
+    assert {one.label for one in exercises.everywhere()} == labels
+    for number, question in QUESTIONS.items():  # whose answers can be checked
+        assert known[question.label].spoken == f"Exercise {number}"
 
 
-def soup(page: str) -> BeautifulSoup:
-    return parsed(HTML / f"{page}.html").article
+def soup(page: str, part: str = "article") -> Tag:
+    return parsed(HTML / f"{page}.html").select_one(part)
 
 
 def words(node) -> str:
     return " ".join(node.get_text().split())
 
 
-def test_pages_show_the_numbers_of_the_sources(html):
-    """All of them, in their order, in the right place; and no other."""
-    expected, shown = defaultdict(list), defaultdict(list)
-    for label, number in numbering.numbers().items():
-        name = f"equation-{label}" if number.kind == "equation" else label
-        expected[number.kind].append((number.page, name, str(number)))
-    for page in PAGES:
+def test_everything_is_counted_by_chapter(html):
+    """Through the lectures of a chapter, in their order; and what is noted is what is shown."""
+    known, counts = numbering.numbers(), Counter()
+    for page, chapter in numbering.pages():
         for kind, (place, form) in SHOWN.items():
             for node in soup(page).select(place):
-                name = node.find_parent(id=True)["id"]
-                shown[kind].append((page, name, re.match(form, words(node))[1]))
-    assert shown == expected
-    assert len(shown["equation"]) > 190
-    assert len(shown["exercise"]) >= 60
+                counts[chapter, kind] += 1
+                assert chapter, f"{page}: a number on a page without one"
+                number = f"{chapter}.{counts[chapter, kind]}"
+                assert re.match(form, words(node))[1] == number
+                label = node.find_parent(id=True)["id"].removeprefix("equation-")
+                assert (known[label].kind, str(known[label])) == (kind, number)
+    total = Counter()
+    for (_, kind), count in counts.items():
+        total[kind] += count
+    assert total["equation"] > 190
+    assert total["exercise"] >= 60
+    assert sum(total.values()) == sum(one.kind != "page" for one in known.values())
+
+
+def test_chapters_and_lectures_have_their_numbers(html):
+    """In their titles and in the sidebar; the sections of a page have none."""
+    sidebar = [words(one) for one in soup("book/index", "nav.bd-links").select("a")]
+    for chapter, (first, *lectures) in numbering.chapters().items():
+        if chapter.isdigit():
+            for count, page in enumerate((first, *lectures)):
+                number = f"{chapter}.{count}. " if count else f"{chapter}. "
+                title, *sections = soup(page).select("h1, h2, h3")
+                assert words(title).startswith(number)
+                assert words(title).removesuffix("#") in sidebar
+                assert not [one for one in sections if one.select_one(".section-number")]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -15,12 +15,13 @@ from tools import exercises, notebooks, numbering, slides
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0L2 1"/></svg>'
 SLIDER = '<figure class="wfm-slider"><input type="range" min="0" max="3" value="0"></figure>'
+pytestmark = pytest.mark.usefixtures("html")  # whose numbers they carry
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 SHOWING = [
     page for pages in exercises.pages() for page in pages if "\n  figure:\n" in page.read_text()
 ]
 TOY = """\
-# 1. A toy
+# A toy
 
 :::{admonition} Question and answer
 :class: tip
@@ -92,9 +93,10 @@ def slider():
 def toy(tmp_path, monkeypatch):
     """Return an executed notebook, and the chapter that it is made of."""
     known = {
-        "eq-toy": numbering.Number("equation", "01_toy", "1", 3),
-        "fig-toy": numbering.Number("figure", "01_toy", "1", 1),
-        "ex-reach": numbering.Number("exercise", "01_toy", "1", 1),
+        "eq-toy": numbering.Number("equation", "1.3"),
+        "fig-toy": numbering.Number("figure", "1.1"),
+        "book/01_toy": numbering.Number("page", "1"),
+        "ex-reach": numbering.Number("exercise", "1.1"),
     }
     monkeypatch.setattr(slides, "numbers", lambda: known)
     chapter = tmp_path / "01_toy.md"
@@ -259,33 +261,6 @@ def test_contents_list_the_decks(toy, tmp_path):
     written(toy, tmp_path)
     index = (tmp_path / "slides" / "index.html").read_text()
     assert '<a href="01_toy.html">1. A toy</a>, 2 figures' in index
-
-
-def test_deck_turns_its_pages_without_a_network(browser, toy, tmp_path):
-    page, asked, errors = browser.new_page(viewport={"width": 1280, "height": 720}), [], []
-    page.on("request", lambda one: asked.append(one.url))
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(written(toy, tmp_path))
-    page.wait_for_function("!!window.MathJax.startup?.promise")
-    page.evaluate("MathJax.startup.promise")
-    assert page.locator("mjx-container").count() >= 2
-    assert page.locator("[data-mjx-error]").count() == 0
-    seen = []
-    for _ in range(6):
-        seen.append(page.locator("section:visible").get_attribute("class").split()[0])
-        assert page.locator("section:visible").count() == 1
-        assert page.evaluate("document.documentElement.scrollHeight") <= 720
-        page.keyboard.press("ArrowRight")
-    assert seen == ["title", "ask", "shown", "shown", "learned", "learned"]
-    page.keyboard.press("ArrowLeft")
-    control = page.locator("section:visible input")
-    control.focus()
-    page.keyboard.press("ArrowRight")
-    assert control.input_value() == "1", "the key moves the slider"
-    assert page.locator("section:visible input").count() == 1, "and not the page"
-    assert {url.split(":")[0] for url in asked} <= {"file", "data"}
-    assert not errors
-    page.close()
 
 
 def run(*arguments):

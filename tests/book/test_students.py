@@ -14,6 +14,7 @@ import pytest
 
 from tools import bibliography, exercises, notebooks, numbering, students
 
+pytestmark = pytest.mark.usefixtures("html")  # whose numbers they carry
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 # Written apart from the tool: everything from one mark to the other.
 SOLUTION = re.compile(
@@ -28,7 +29,7 @@ kernelspec:
   name: python3
 ---
 
-# 1. A toy
+# A toy
 
 ```{code-cell} ipython3
 number = 42
@@ -68,8 +69,11 @@ def handout(chapter):
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    number = numbering.Number("exercise", "01_toy", "1", 1)
-    monkeypatch.setattr(numbering, "numbers", lambda: {"ex-twice": number})
+    known = {
+        "ex-twice": numbering.Number("exercise", "1.1"),
+        "book/01_toy": numbering.Number("page", "1"),
+    }
+    monkeypatch.setattr(numbering, "numbers", lambda: known)
     chapter = tmp_path / "01_toy.md"
     chapter.write_text(TOY)
     return chapter
@@ -108,6 +112,8 @@ def test_all_but_the_solutions_is_there_unchanged(chapter):
     assert len(found) == len(exercises.of_chapter(chapter))
     written = numbering.plain(TERM.sub(r"\1", SOLUTION.sub("", text)), numbering.numbers())
     expected = jupytext.reads(bibliography.cited(written), "md:myst").cells
+    name, known = f"book/{chapter.stem}", numbering.numbers()
+    expected[0].source = numbering.titled(expected[0].source, name, known)
     kept = [cell for cell in handout(chapter).cells if not added(cell)]
     assert prose(kept) == prose(expected)
     code = [(cell.source, cell.metadata) for cell in kept if cell.cell_type == "code"]

@@ -11,7 +11,7 @@ import subprocess
 import nbformat
 
 from tests.conftest import HTML, ROOT
-from tools.site_test import Elsewhere, served
+from tests.site.elsewhere import Elsewhere, served
 
 SOURCES = ("binder", "wfmlib", "tools", "book/results", "requirements.txt", "pyproject.toml")
 

@@ -57,8 +57,8 @@ def stored():
     """The verdict of each claim on the stored scorecard, as it reads."""
     path = pathlib.Path(__file__).parents[1] / "references" / "scorecard.json"
     page = re.search(r"<table.*</table>", json.dumps(json.loads(path.read_text())))[0]
-    rows = re.findall(r'<tr id=\\"([^"]+)\\">(.*?)</tr>', page)
-    return {name: re.findall(r"<td>(.*?)</td>", row)[-1] for name, row in rows}
+    rows = re.findall(r'<tr id=\\"([^"]+)\\"[^>]*>(.*?)</tr>', page)
+    return {name: re.findall(r"<td[^>]*>(.*?)</td>", row)[-1] for name, row in rows}
 
 
 @pytest.fixture
@@ -583,6 +583,10 @@ def test_scorecard_has_an_anchor_a_claim(verdicts):
     assert page.scopes.count("row") == len(verdicts)
     for name in verdicts:
         assert claims.get(name).statement in page.text
+    for name in verdicts:
+        claim = claims.get(name)
+        data = f'id="{name}" data-chapter="{claim.chapter}" data-paper="{claim.source.paper}"'
+        assert f'<tr {data} data-verdict="{verdicts[name].verdict}">' in card._repr_html_()
     for said in ("✓ holds", "✗ differs", "– not checked here"):  # the others: see above
         assert said in page.text, "a verdict must be readable without its colour"
     chapters = sorted({claims.get(name).chapter for name in verdicts})

@@ -105,6 +105,24 @@ LATER = {
 }
 
 
+#: Of each chapter the page whose table has its claims: lines of the scorecard lead there.
+_PAGES = {
+    1: "01_3_isolation",
+    2: "02_3_dense",
+    3: "03_3_end",
+    4: "04_3_limits",
+    5: "05_3_surroundings",
+    6: "06_3_teacher",
+    7: "07_3_focusing",
+    8: "08_3_curvature",
+    9: "09_3_depth",
+    10: "10_2_reach",
+    11: "11_2_marginal",
+    12: "12_2_star",
+}
+_COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
+
+
 # ------------------------------------------------------------------------------------------------
 # Claims
 # ------------------------------------------------------------------------------------------------
@@ -506,13 +524,14 @@ class Scorecard:
 
     def _repr_html_(self):
         # A table may be wider than a phone: it then scrolls by itself, with the keyboard too.
+        heads = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
+        whole = len(self.verdicts) == len(load())  # the scorecard leads to chapters, they to it
         tables = [
             '<div class="wfm-scorecard" style="overflow-x: auto" tabindex="0" role="region" '
             f'aria-label="Claims of chapter {chapter}">\n'
             f"<table><caption>Chapter {chapter}</caption>"
-            '<thead><tr><th scope="col">Claim</th><th scope="col">Quoted</th>'
-            '<th scope="col">Found</th><th scope="col">Verdict</th></tr></thead>\n<tbody>\n'
-            + "\n".join(_html_row(verdict) for verdict in verdicts)
+            f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
+            + "\n".join(_html_row(verdict, whole) for verdict in verdicts)
             + "\n</tbody></table></div>"
             for chapter, verdicts in _by_chapter(self.verdicts)
         ]
@@ -557,10 +576,22 @@ def _markdown_row(verdict):
     return f'| <span id="{verdict.id}"></span>{" | ".join(cells)} |'
 
 
-def _html_row(verdict):
-    cells = []
+def _html_row(verdict, whole):
+    """Return a line of a table; its data say by what the page filters it and labels its cells."""
+    cells, claim = [], verdict.claim
     for main, *small in _cells(verdict):
         small = [f"<small>{html.escape(line)}</small>" for line in small if line]
         cells.append("<br>".join([html.escape(main)] * bool(main) + small))
-    head = f'<tr id="{verdict.id}"><th scope="row">{cells[0]}</th>'
-    return head + "".join(f"<td>{cell}</td>" for cell in cells[1:]) + "</tr>"
+    page = _PAGES[claim.chapter] if whole else "scorecard"
+    where = f"chapter {claim.chapter}" if whole else "the scorecard"
+    link = f'<a href="{page}.html#{claim.id}" title="its line in {where}">{claim.id}</a>'
+    return (
+        f'<tr id="{claim.id}" data-chapter="{claim.chapter}" data-paper="{claim.source.paper}" '
+        f'data-verdict="{verdict.verdict}">'
+        f'<th scope="row">{cells[0]}<br><small>{link}</small></th>'
+        + "".join(
+            f'<td data-label="{name}">{cell}</td>'
+            for name, cell in zip(_COLUMNS[1:], cells[1:], strict=True)
+        )
+        + "</tr>"
+    )

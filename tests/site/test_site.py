@@ -1,0 +1,48 @@
+"""The built site runs from its own address, where there is nothing of the book.
+
+Part of `make site-test`: packages of others come from the package index, as they do for a reader.
+"""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from tests.conftest import HTML
+from tests.site.elsewhere import Elsewhere, served
+from tools import first_cell
+
+# One that reads no archive, and one that reads nearly all.
+PAGES = ("01_binary_perceptron", "scorecard")
+
+
+@pytest.fixture(scope="module")
+def site():
+    """Serve the pages that `make book` built."""
+    with served(HTML) as server:
+        yield server
+
+
+def test_the_lines_of_the_page_run_it(site, tmp_path):
+    elsewhere = Elsewhere(tmp_path)
+    elsewhere.install(f"wfmlib[book] @ {site.address}/{first_cell.WHEEL}")
+    elsewhere.variables["WFMLIB_SITE"] = site.address
+    for name in PAGES:
+        ran, failed = elsewhere.execute(site.address, name)
+        assert failed == []
+        assert ran > 1
+    fetched = {path for path in site.asked if path.endswith(".nc")}
+    named = first_cell.archives(nbformat.read(elsewhere.work / "scorecard.ipynb", 4), "scorecard")
+    assert fetched == {f"/files/archives/{name}.nc" for name in named}
+
+
+def test_the_first_cell_of_a_notebook_installs_the_book(site, tmp_path):
+    """As on a hub: there is a kernel, and nothing of the book."""
+    elsewhere = Elsewhere(tmp_path)
+    elsewhere.install("ipykernel", "nbclient")
+    elsewhere.variables["WFMLIB_SITE"] = site.address
+    _, failed = elsewhere.execute(site.address, PAGES[0])
+    assert failed == []
+    first = nbformat.read(elsewhere.work / f"{PAGES[0]}.ipynb", 4).cells[0]
+    printed = "".join(output.get("text", "") for output in first.outputs)
+    assert f"Installing wfmlib[notebook] @ {site.address}/files/wfmlib-" in printed

@@ -1,0 +1,256 @@
+"""A Sphinx extension: what a reader can take from the site, and the site's address.
+
+- The executed notebook of a page is published beside it. In front stands a cell that installs
+  what is missing where the notebook is run (`tools/first_cell.py`).
+- `files/` holds the wheel, the archives, all notebooks in one file, those for students in another,
+  and the printed book and the slides if they were made. In the pages of `PAGES` a word such as
+  `@WHEEL@` becomes the address of a file, or a table.
+- The address of the site is the environment's WFMLIB_SITE. With it pages say what a link to them
+  shows elsewhere, and there is a map of the site. Where GitHub serves the pages it names the
+  repository, too: pages with code get the buttons that open them on Binder and on Colab. A build
+  that was given none writes `ADDRESS`, which `book/_static/site.js` replaces on the page.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import yaml
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))  # Sphinx knows this folder only
+
+from tools import bibliography, exercises, first_cell, numbering, students  # noqa: E402
+from tools.notebooks import chapters, executed, without_terms  # noqa: E402
+from wfmlib.book import experiments  # noqa: E402
+
+PAGES = ("book/run", "book/downloads")
+UNKNOWN = "ADDRESS/"
+RESULTS = ROOT / "book" / "results"
+REGISTRY = ROOT / "wfmlib" / "book" / "experiments" / "registry.txt"
+ALL, STUDENTS = "notebooks.zip", "notebooks-for-students.zip"
+EPOCH = (2020, 2, 2, 0, 0, 0)  # of files in a package: equal contents make equal packages
+# What is made of the built pages, and by which command.
+MADE = {"PDF": ("wide-flat-minima.pdf", "make pdf"), "SLIDES": ("slides.zip", "make slides")}
+
+GITHUB = "https://github.com/"
+BINDER = "https://mybinder.org"
+COLAB = "https://colab.research.google.com"
+BRANCH = "notebooks"  # holds the executed notebooks, which Colab opens: the sources are text
+
+
+# ------------------------------------------------------------------------------------------------
+# The address of the site
+# ------------------------------------------------------------------------------------------------
+
+
+def repository(site: str) -> str:
+    """Return the repository whose pages GitHub serves at an address; empty for any other."""
+    address = urlsplit(site)
+    owner, _, host = (address.hostname or "").partition(".")
+    name = address.path.strip("/").partition("/")[0] or address.hostname
+    return f"{GITHUB}{owner}/{name}" if host == "github.io" else ""
+
+
+def configure(app, config) -> None:
+    """Tell the theme where the book is; it then makes the buttons."""
+    options, site = config.html_theme_options, first_cell.site()
+    options["repository_url"] = options.get("repository_url") or repository(site)
+    if options["repository_url"]:
+        options["use_repository_button"] = options["use_source_button"] = True
+        options.setdefault("launch_buttons", {})["binderhub_url"] = BINDER
+    if "://" in site:
+        config.html_baseurl = config.ogp_site_url = site
+        config.ogp_image = "_static/card.png"
+        config.sitemap_url_scheme = "{link}"
+
+
+def offer_colab(app, pagename, templatename, context, doctree) -> None:
+    """Add Colab to the buttons: the theme would send it to the text, which Colab cannot open."""
+    url = app.config.html_theme_options["repository_url"]
+    for group in context.get("header_buttons", []):
+        if group.get("label") == "launch-buttons" and url.startswith(GITHUB):
+            where = f"github/{url.removeprefix(GITHUB)}/blob/{BRANCH}/{pagename}.ipynb"
+            button = {"type": "link", "text": "Colab", "tooltip": "Launch on Colab"}
+            button |= {"url": f"{COLAB}/{where}", "icon": "_static/images/logo_colab.png"}
+            group["buttons"].append(button)
+
+
+# ------------------------------------------------------------------------------------------------
+# Notebooks
+# ------------------------------------------------------------------------------------------------
+
+
+def offer(app, pagename, templatename, context, doctree) -> None:
+    """Name the notebook to the theme, which knows how to offer one for download."""
+    if doctree is not None and Path(app.srcdir, f"{pagename}.md") in chapters():
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def publish(app, pagename, templatename, context, doctree) -> None:
+    """Write the executed notebook to the sources of the pages.
+
+    MyST-NB writes one without outputs when they come from the cache.
+    """
+    if doctree is None or "ipynb_source" not in context:
+        return
+    notebook = executed(Path(app.srcdir, f"{pagename}.md"))
+    notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
+    known = numbering.numbers()
+    notebook.cells = list(numbering.captioned(notebook.cells, known))
+    notebook.cells[0].source = numbering.titled(notebook.cells[0].source, pagename, known)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            text = numbering.plain(without_terms(cell.source), known)
+            cell.source = bibliography.cited(text)
+    first_cell.put(notebook, Path(pagename).name)
+    target = Path(app.outdir, "_sources", f"{pagename}.ipynb")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, target)
+
+
+def package(app, error) -> None:
+    """Write all notebooks into one file, and those for students into another."""
+    if error is not None or app.builder.name != "html":
+        return
+    sources = Path(app.outdir, "_sources", "book")
+    write_zip(folder(app) / ALL, {one.name: one.read_bytes() for one in sources.glob("*.ipynb")})
+    empty = {}
+    for chapter in chapters():
+        if exercises.of_chapter(chapter):
+            notebook = students.downloaded(chapter)
+            empty[f"{chapter.stem}.ipynb"] = nbformat.writes(notebook).encode()
+    write_zip(folder(app) / STUDENTS, empty)
+
+
+def write_zip(path: Path, files: dict[str, bytes]) -> None:
+    """Write files into a package that is the same whenever they are."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, data in sorted(files.items()):
+            info = zipfile.ZipInfo(f"{path.stem}/{name}", EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            opened.writestr(info, data)
+
+
+# ------------------------------------------------------------------------------------------------
+# Files, and the pages that name them
+# ------------------------------------------------------------------------------------------------
+
+
+def folder(app) -> Path:
+    """Return the folder of the files, below the pages."""
+    return Path(app.outdir, first_cell.FILES)
+
+
+def gather(app) -> None:
+    """Write the wheel and copy the archives, before the pages that name them are read."""
+    if app.builder.format != "html":
+        return
+    target = folder(app)
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "archives").mkdir(parents=True)
+    list(WheelBuilder(str(ROOT)).build(directory=str(target), versions=["standard"]))
+    files = [path for name in experiments.names() for path in RESULTS.glob(f"{name}.[np]*")]
+    for path in (*files, REGISTRY):
+        if path.exists():
+            shutil.copyfile(path, target / "archives" / path.name)
+    for name, _ in MADE.values():
+        if (made := Path(app.outdir).parent / name).exists():
+            shutil.copyfile(made, target / name)
+
+
+def fill(app, docname: str, source: list[str]) -> None:
+    """Put addresses and tables into the text of a page that asks for them."""
+    if docname in PAGES and app.builder.format == "html":
+        for word, text in words(app, first_cell.site() or UNKNOWN).items():
+            source[0] = source[0].replace(f"@{word}@", text)
+
+
+def words(app, site: str) -> dict[str, str]:
+    """Return what stands for each word."""
+    wheel = Path(first_cell.WHEEL)
+    on_github = app.config.html_theme_options["repository_url"].startswith(GITHUB)
+    rocket = "The rocket at the top of each chapter opens its notebook on Colab or on Binder."
+    return {
+        "SITE": site,
+        "ROCKET": rocket if on_github else "",
+        "WHEEL": site + first_cell.WHEEL,
+        "WHEEL_LINK": link(app, wheel.name),
+        "NOTEBOOKS": link(app, ALL),
+        "STUDENTS": link(app, STUDENTS),
+        "ARCHIVES": table(app),
+        "CITE": citation(),
+        **{word: made(app, *file) for word, file in MADE.items()},
+    }
+
+
+def link(app, name: str, text: str = "") -> str:
+    """Return a link from a page to a file, with its size if it is there already."""
+    path = folder(app) / name
+    size = f" ({path.stat().st_size / 1e6:.1f}\u00a0MB)" if path.exists() else ""
+    address = f"../{first_cell.FILES}{name}"
+    return f'<a class="reference" href="{address}" download>{text or name}</a>{size}'
+
+
+def made(app, name: str, command: str) -> str:
+    """Return a link to what is made of the pages, or what the page says where it was not."""
+    if (folder(app) / name).exists():
+        return link(app, name)
+    return f"not in this build: `{command}` makes it"
+
+
+def table(app) -> str:
+    """Return the archives as a table in Markdown."""
+    lines = ["| archive | chapter | what was run |", "| --- | --- | --- |"]
+    there = (folder(app) / "archives").glob("*.nc")
+    every = [experiments.get(path.stem) for path in there]
+    for one in sorted(every, key=lambda one: (one.chapter, one.name)):
+        file = link(app, f"archives/{one.name}.nc", one.name)
+        lines.append(f"| {file} | {one.chapter} | {one.title} |")
+    return "\n".join(lines)
+
+
+def citation() -> str:
+    """Return how the book is cited, from `CITATION.cff`, which alone says it."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    names = " and ".join(
+        one.get("name") or f"{one['given-names']} {one['family-names']}"
+        for one in cited["authors"]
+    )
+    issued = [f"https://doi.org/{one['value']}" for one in cited.get("identifiers", ())]
+    told = f"version {cited['version']} ({str(cited['date-released'])[:4]})"
+    return f"{names}, *{cited['title']}*, {', '.join([told, *issued])}."
+
+
+def offer_script(app, pagename, templatename, context, doctree) -> None:
+    """Have the address of the site found by a script where the build was given none."""
+    if pagename in PAGES and not first_cell.site():
+        app.add_js_file("site.js", loading_method="defer")
+
+
+def outdated(app, env, added, changed, removed) -> list[str]:
+    """Have the pages read again in each build: the files may have changed."""
+    return [page for page in PAGES if page in env.found_docs]
+
+
+def setup(app):
+    """Connect: what the theme is told, it must hear before it makes its buttons (at 500, 501)."""
+    if "://" in first_cell.site():
+        app.setup_extension("sphinxext.opengraph")
+        app.setup_extension("sphinx_sitemap")
+    app.connect("config-inited", configure, priority=400)
+    app.connect("builder-inited", gather)
+    app.connect("env-get-outdated", outdated)
+    app.connect("source-read", fill)
+    app.connect("html-page-context", offer_script)
+    app.connect("html-page-context", offer, priority=400)
+    app.connect("html-page-context", offer_colab, priority=550)
+    app.connect("html-page-context", publish, priority=600)
+    app.connect("build-finished", package)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
