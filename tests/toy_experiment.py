@@ -7,6 +7,7 @@ makes a sample take a tenth of a second; ``fail`` makes those at one point raise
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -94,5 +95,6 @@ def single(function, name, dtype="float64"):
 EXPERIMENT = experiment()
 
 if __name__ == "__main__":  # be `wfm`, with this experiment
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
     experiments.MODULES["toy"] = "tests.toy_experiment"
     sys.exit(cli.main())

@@ -568,7 +568,7 @@ def test_check_notices_a_wrong_archive(capsys, tmp_path, monkeypatch):
         wrong[name][:] = wrong[name].values + change
         runs.save(wrong, path)
         assert cli.main(words) == 1
-        assert f"tolerances apart in {name}: differs" in capsys.readouterr().out
+        assert f"another value of {name}: differs" in capsys.readouterr().out
     lax = Agreement(rtol=0.0, atol=2e-3, why="for once")
     near = right.assign(mean=right["mean"] + 1e-3)
     found = runs.check(replace(TOY, agreement=lax), near, seed=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import textwrap
 
@@ -80,5 +81,6 @@ def _line(name, one):
     if isinstance(one, Failure):
         return f"{name}: {one}"
     said = "equal" if not one.excess else f"{one.excess:.2g} tolerances apart in {one.where}"
+    said = said if math.isfinite(one.excess) else f"another value of {one.where}"
     path = " (on a chaotic path)" if one.chaotic and one.excess > 1.0 else ""
     return f"{name}: {one.task}: {said}{path}: {'agrees' if one.agrees else 'differs'}"
