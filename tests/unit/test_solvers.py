@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import wfmlib
 from wfmlib.numerics.solvers import (
     NotConverged,
     NoZero,
@@ -184,21 +181,6 @@ def test_entropies_stay_below_their_bound():
     for value in 1.0 + 1e-7, math.nan:
         with pytest.raises(NotConverged, match=r"the entropy found, .* exceeds its bound, 1"):
             bounded("entropy", value, 1.0)
-
-
-def test_nobody_else_says_that_something_has_converged():
-    """A report that converged comes from `accepted`: it is never written down."""
-    root = Path(wfmlib.__file__).parent
-    said = []
-    for path in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            flags = [key.value for key in node.keywords if key.arg == "converged"]
-            flags += node.args[:1] if name == "Report" else []
-            said += [path.name for one in flags if getattr(one, "value", None) is True]
-    assert not said
 
 
 # ------------------------------------------------------------------------------------------------
