@@ -180,14 +180,15 @@ def store_references() -> None:
 
 
 def store_picture() -> None:
-    """Write the front page's figure to `book/_static`, where the README shows it."""
+    """Write the front page's figure on white to `book/_static`, where the README shows it."""
     outputs = [
         output for cell in executed(BOOK / "index.md").cells for output in cell.get("outputs", [])
     ]
     picture = next(
         one.data["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
     )
-    (BOOK / "_static" / "solutions.svg").write_text("".join(picture))
+    white = "".join(picture).replace("fill: none", "fill: #ffffff", 1)  # the ground comes first
+    (BOOK / "_static" / "solutions.svg").write_text(white)
 
 
 def was_executed(page: Path) -> bool:

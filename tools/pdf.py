@@ -25,8 +25,7 @@ OUTPUT = BUILD / "wide-flat-minima.pdf"
 STYLE = Path(__file__).with_suffix(".css")
 SITE_ONLY = ("book/downloads", "book/gallery", "book/api/")
 LEFT_OUT = (
-    "details.above-input, details.below-input, details > summary, .headerlink, script, button, "
-    ".wfm-figure > .only-dark"
+    "details.above-input, details.below-input, details > summary, .headerlink, script, button"
 )
 READY = """async () => {
     document.querySelectorAll('img[loading=lazy]').forEach(e => { e.loading = 'eager'; });
