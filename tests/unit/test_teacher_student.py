@@ -165,11 +165,11 @@ def test_far_above_perfect_learning_the_teacher_is_left_alone():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="alpha must be finite and >= 0"):
         teacher_student.solve(DEVICE, -0.1)
-    with pytest.raises(ValueError, match="overlap must be from -1 to 1"):
+    with pytest.raises(ValueError, match="overlap must be finite and >= -1 and <= 1"):
         teacher_student.generalisation_error(1.5)
     with pytest.raises(ValueError, match=r"alpha must be .*>= 0\.05 and <= 1\.24468"):
         teacher_student.max_margin(DEVICE, 1.3)
-    with pytest.raises(ValueError, match=r"distance must be finite and from 0 to 0\.5"):
+    with pytest.raises(ValueError, match=r"distance must be finite and >= 0 and <= 0\.5"):
         teacher_student.local_entropy(DEVICE, 0.5, 0.7)
     with pytest.raises(TypeError, match="reference must be"):
         teacher_student.curve(DEVICE, 0.5, [0.1], reference=0.0)
