@@ -46,7 +46,7 @@ $(LOCKED): tools/requirements-build.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' \
 		|| { echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V)." \
 		"Try: make PYTHON=python3.12 ..."; exit 1; }
-	@echo "Setting up .venv from $<: about two minutes and 1.4 GB."
+	@echo "Setting up .venv from $<: about two minutes and 1.8 GB."
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
