@@ -98,7 +98,7 @@ def publish(app, pagename, templatename, context, doctree) -> None:
 
     MyST-NB writes one without outputs when they come from the cache.
     """
-    if doctree is None or "ipynb_source" not in context:
+    if doctree is None or Path(app.srcdir, f"{pagename}.md") not in chapters():
         return
     notebook = executed(Path(app.srcdir, f"{pagename}.md"))
     notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other

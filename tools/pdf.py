@@ -101,6 +101,11 @@ def book() -> str:
             solved.append(solution.extract())
         sections.append(section)
     sections.append(solved)
+    there = {one["id"] for section in sections for one in section.find_all(id=True)}
+    there |= {section["id"] for section in sections}
+    for link in [one for section in sections for one in section.select('a[href^="#"]')]:
+        if link["href"][1:] not in there:
+            link.unwrap()  # to what was left out of its page
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     title = element("header", id="title-page")
     title.append(element("h1", cited["title"].partition(":")[0]))

@@ -205,7 +205,7 @@ def test_a_site_with_an_address_says_so(tmp_path):
     assert "https://colab.research.google.com/github/org/name/blob/notebooks/page.ipynb" in page
     assert "https://github.com/org/name/blob/main/page.md" in page
     site = "https://org.github.io/name/"
-    assert re.search(rf'<link href="{site}page.html" rel="canonical"', page)
+    assert re.search(rf"<link (?=[^>]*canonical)[^>]*{site}page\.html", page)
     assert re.search(rf"<meta (?=[^>]*og:url)[^>]*{site}", page)
     assert re.search(rf'<meta (?=[^>]*og:image")[^>]*{site}_static/card.png', page)
     assert f"<loc>{site}page.html</loc>" in (tmp_path / "_build/html/sitemap.xml").read_text()

@@ -36,6 +36,8 @@ OUTSIDE = """() => [...document.querySelectorAll('article *')]
         return one.checkVisibility();
     }).slice(0, 5).map(one => one.outerHTML.slice(0, 120))"""
 
+# The theme and Jupyter Book both declare where Thebe is, which no page uses.
+THEME_ERRORS = {"Identifier 'THEBE_JS_URL' has already been declared"}
 # What axe-core finds in the theme's own frame: (rule, part of the selector, reason).
 THEME_AXE_FINDINGS = (
     ("region", ".sidebar-primary-items__start", "the theme's logo stands outside a landmark"),
@@ -94,7 +96,7 @@ def test_page(name, visit, html):
         assert any(search)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(OUTSIDE) == []
-    assert not page.errors
+    assert not set(page.errors) - THEME_ERRORS
     page.close()
 
 
