@@ -243,7 +243,7 @@ def make(folder: Path = STATIC) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     for script in (HERE / "scripts").glob("*.js"):
         shutil.copy(script, folder)
-    mark = folder / "made-from"
+    mark = folder / ".made-from"  # Sphinx leaves it out
     if not can_compile():
         mark.unlink(missing_ok=True)
         for group in EXPORTS:
