@@ -2,11 +2,10 @@
 (() => {
   const root = document.documentElement;
   let theme = null;
-  addEventListener("beforeprint", () => {
-    theme = root.dataset.theme;
-    root.dataset.theme = "light";
+  matchMedia("print").addEventListener("change", print => {
+    if (print.matches) theme = root.dataset.theme;
+    root.dataset.theme = print.matches ? "light" : theme;
   });
-  addEventListener("afterprint", () => { root.dataset.theme = theme; });
 })();
 
 // A formula in a line that is wider than a phone scrolls, and the others are left alone.

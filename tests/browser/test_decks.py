@@ -38,7 +38,7 @@ def test_every_deck_opens(browser, decks):
         count = page.locator("section").count()
         if file.name != "index.html":
             page.keyboard.press("End")
-            assert page.locator("output").inner_text() == f"{count} of {count}"
+            assert page.locator("nav output").inner_text() == f"{count} of {count}"
             assert page.locator("section:visible").count() == 1
         assert {url.split(":")[0] for url in asked} <= {"file", "data"}
         assert not errors, file.name
