@@ -335,6 +335,10 @@ class CompiledDocumenter(FunctionDocumenter):
 class ConstantDocumenter(DataDocumenter):
     """A constant: described by the ``#:`` comment where it is defined, shown if short."""
 
+    objtype = "constant"
+    directivetype = "data"
+    priority = DataDocumenter.priority + 1
+
     @classmethod
     def can_document_member(cls, member, membername, isattr, parent):
         """Tell whether it is a value and no function, class or module."""
@@ -404,7 +408,7 @@ def flatten(app, doctree):
 def setup(app):
     """Register; docstrings are prepared before numpydoc reads them (at the default priority)."""
     app.add_autodocumenter(CompiledDocumenter)
-    app.add_autodocumenter(ConstantDocumenter, override=True)
+    app.add_autodocumenter(ConstantDocumenter)
     app.add_directive("command-help", CommandHelp)
     app.add_role("equation", Equation())
     app.connect("autodoc-process-docstring", prepare, priority=400)

@@ -42,6 +42,7 @@ from wfmlib.book.exercises.table import QUESTIONS
 
 RIGHT, NOT_YET, UNANSWERED, REFUSED = "right", "not yet", "not answered", "error"
 STARTS = 300  # seconds for a kernel to start
+UNSTARTED = "not executed"
 ASKED = re.compile(r"""exercises\.check\(\s*["'](\d+\.\d+)["']""")
 
 # Runs in the notebook's kernel before its first cell.
@@ -130,15 +131,18 @@ def executed(notebook, limits: Limits) -> tuple[list[dict], str]:
         notebook.cells = [first, *(cell for cell in notebook.cells if cell.cell_type == "code")]
         work = Path(folder, "work")
         work.mkdir()
-        client = Client(
-            notebook,
-            timeout=limits.seconds,
-            startup_timeout=STARTS,
-            kernel_name="python3",
-            allow_errors=True,
-            resources={"metadata": {"path": str(work)}},
-        )
-        said = client.run(limits.seconds)
+        for _ in range(2):  # kernels that start at once may have chosen the same port
+            client = Client(
+                notebook,
+                timeout=limits.seconds,
+                startup_timeout=STARTS,
+                kernel_name="python3",
+                allow_errors=True,
+                resources={"metadata": {"path": str(work)}},
+            )
+            said = client.run(limits.seconds)
+            if not said.startswith(UNSTARTED):
+                break
         return answers(place), said
 
 
@@ -163,7 +167,7 @@ class Client(nbclient.NotebookClient):
         except nbclient.exceptions.DeadKernelError:
             return "its kernel died, for want of memory or by its own will"
         except (NoSuchKernel, RuntimeError, OSError) as error:
-            return f"not executed: {error}"
+            return f"{UNSTARTED}: {error}"
         return ""
 
 
