@@ -8,6 +8,20 @@
   });
 })();
 
+// A line does not break between a formula and the sign that touches it.
+for (const formula of document.querySelectorAll("article span.math")) {
+  const {previousSibling: before, nextSibling: after} = formula;
+  const opening = before?.nodeType === Node.TEXT_NODE ? before.data.match(/[([]*$/)[0] : "";
+  const closing = after?.nodeType === Node.TEXT_NODE ? after.data.match(/^[.,;:!?)\]]*/)[0] : "";
+  if (!opening && !closing) continue;
+  const unbroken = document.createElement("span");
+  unbroken.style.whiteSpace = "nowrap";
+  formula.before(unbroken);
+  unbroken.append(opening, formula, closing);
+  if (opening) before.data = before.data.slice(0, -opening.length);
+  if (closing) after.data = after.data.slice(closing.length);
+}
+
 // A formula in a line that is wider than a phone scrolls, and the others are left alone.
 addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
