@@ -115,8 +115,9 @@ unit: $(READY)  ## check the package alone
 coverage: $(READY)  ## count the lines and branches that the unit tests reach; at least 95 %
 	$(PYTEST) --cov --cov-report=term tests/unit
 
+# Packages of then use what packages of now deprecate.
 oldest: $(OLDEST_READY)  ## check the package with the oldest versions that pyproject.toml allows
-	$(SHARED) .venv-oldest/bin/python -m pytest -n $(JOBS) --dist loadfile \
+	$(SHARED) .venv-oldest/bin/python -m pytest -n $(JOBS) --dist loadfile -W ignore::DeprecationWarning \
 		$$(grep -L '^from tools' tests/unit/test_*.py)
 
 lab: $(READY)  ## open the chapters as notebooks in JupyterLab on 127.0.0.1

@@ -361,7 +361,9 @@ class Slider:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if self.mode == "live" or (self.mode is None and is_live()):
-            return self.widget()._repr_mimebundle_()
+            shown = self.widget()  # its own method is another one in ipywidgets 7, as Colab has it
+            view = {"version_major": 2, "version_minor": 0, "model_id": shown.model_id}
+            return {"text/plain": repr(shown), "application/vnd.jupyter.widget-view+json": view}
         from wfmlib.book.display.printed import pdf
 
         return {
