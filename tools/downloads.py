@@ -156,7 +156,7 @@ def gather(app) -> None:
     shutil.rmtree(target, ignore_errors=True)
     (target / "archives").mkdir(parents=True)
     list(WheelBuilder(str(ROOT)).build(directory=str(target), versions=["standard"]))
-    files = [path for name in experiments.names() for path in RESULTS.glob(f"{name}.[np]*")]
+    files = [RESULTS / f"{name}.nc" for name in experiments.names()]
     for path in (*files, REGISTRY):
         if path.exists():
             shutil.copyfile(path, target / "archives" / path.name)
