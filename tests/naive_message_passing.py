@@ -116,7 +116,7 @@ def binary(order, xi, starts, t, outside, keep, in_place, gaussian):
         m = np.tanh(u.sum(axis=0) + outside - u[a])
         s = 1 - m**2
         row = np.array([xi[a, first : first + M] for first in starts])
-        c, v = (row * m).sum(axis=1), s.sum(axis=1)
+        c, v = (row * m).sum(axis=1), np.maximum(s.sum(axis=1), 2)
         plus, minus = _ask(c / np.sqrt(v), gaussian)
         for k in range(K):
             for i in range(M):
@@ -144,7 +144,7 @@ def binary_expanded(order, xi, starts, u, outside, keep, in_place, gaussian, sec
         else:
             cavity = np.tanh(now.sum(axis=0) + outside - now[a])
         row = np.array([xi[a, first : first + M] for first in starts])
-        c, v = (row * cavity).sum(axis=1), (1 - cavity**2).sum(axis=1)
+        c, v = (row * cavity).sum(axis=1), np.maximum((1 - cavity**2).sum(axis=1), 2)
         plus, minus = _ask(c / np.sqrt(v), gaussian)
         for k in range(K):
             g = slope(c[k] / math.sqrt(v[k]), plus[k], minus[k]) / math.sqrt(v[k])

@@ -577,7 +577,7 @@ def test_what_comes_back(device):
     assert found.residual == found.history["residual"][-1]
     assert math.isnan(found.distance)
     if device.weights.discrete:
-        assert found.weights.dtype == np.int8
+        assert found.weights.dtype == np.int64
         np.testing.assert_array_equal(found.weights, np.where(found.means < 0, -1, 1))
         np.testing.assert_allclose(found.variances, 1 - found.means**2, atol=1e-12)
         assert 0 < found.entropy < math.log(2)

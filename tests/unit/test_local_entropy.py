@@ -174,14 +174,15 @@ def test_points_that_have_not_settled_are_flagged():
 
 
 def test_entropies_that_cannot_be_are_flagged():
-    """A pattern with both labels: messages settle with all weights frozen, and mean nothing."""
+    """A pattern with both labels, often: messages settle on fewer than no weights at all."""
     xi, _ = patterns.random(1, 5, rng=0)
+    often = 8
     reference = Perceptron().network([1, -1, 1, 1, -1])
     with pytest.warns(NotSettled):
         curve = landscape.local_entropy(
             reference,
-            np.vstack([xi, xi]),
-            [1, -1],
+            np.tile(xi, (often, 1)),
+            [1, -1] * (often // 2),
             couplings=[0.1, 1.0, 3.0],
             max_sweeps=300,
             rng=0,
@@ -191,7 +192,7 @@ def test_entropies_that_cannot_be_are_flagged():
     assert np.all(np.isnan(curve.local_entropy))
 
 
-@pytest.mark.parametrize(("seed", "P"), [(2, 10), (4, 10), (6, 3)])
+@pytest.mark.parametrize(("seed", "P"), [(2, 10), (6, 3)])
 def test_more_solutions_than_weights_are_flagged(seed, P):
     """Around weights that are no solution messages may settle on what cannot be.
 

@@ -34,7 +34,7 @@ def law(stability, exponent):
 def compared(drawn, w, probability, groups=12):
     """Return the p-value of chi-square over groups of solutions of equal total probability."""
     place = {one.astype(np.int8).tobytes(): k for k, one in enumerate(w)}
-    count = np.bincount([place[one.tobytes()] for one in drawn], minlength=len(w))
+    count = np.bincount([place[one.astype(np.int8).tobytes()] for one in drawn], minlength=len(w))
     order = np.random.default_rng(0).permutation(len(w))
     group = (np.cumsum(probability[order]) * groups * (1 - 1e-12)).astype(int)
     expected = np.bincount(group, probability[order], groups) * len(drawn)

@@ -31,7 +31,6 @@ from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Or, Positive
-from wfmlib.numerics.solvers import NotConverged
 from wfmlib.numerics.types import Array, Seed
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
@@ -148,11 +147,10 @@ def _point(engine, reference, coupling, damping, tolerance, max_sweeps):
     """Return distance, entropy, whether converged, sweeps and residual at one coupling."""
     before = engine.arrays()
     engine.pull(reference, coupling)
-    try:
-        residuals = iterate(engine, damping, True, tolerance, max_sweeps)
-    except NotConverged as error:
+    residuals = iterate(engine, damping, True, tolerance, max_sweeps)
+    if residuals[-1] == math.inf:
         engine.load(before)
-        return math.nan, math.nan, False, error.report.iterations, math.inf
+        return math.nan, math.nan, False, len(residuals), math.inf
     converged = bool(residuals[-1] <= tolerance)
     distance, entropy = engine.distance(), engine.entropy()
     possible = plausible(entropy, engine) and not too_many(entropy, engine, tolerance)

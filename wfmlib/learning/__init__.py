@@ -24,9 +24,10 @@ from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.messages.protocols import atanh_steps, exponential, pseudo_reinforcement
 from wfmlib.learning.sampling.annealing import PotentialAnnealing, potential_annealing
 from wfmlib.learning.sampling.localization import Localization, stochastic_localization
-from wfmlib.learning.solution import NoSolution, NotSettled, Solution
+from wfmlib.learning.solution import ENDINGS, NoSolution, NotSettled, Solution
 
 __all__ = [
+    "ENDINGS",
     "Annealing",
     "BeliefPropagation",
     "BinarySGD",

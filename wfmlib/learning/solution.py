@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from dataclasses import dataclass
 
@@ -23,6 +24,42 @@ WORDS = {
     NoSolution: "ended without a solution: `errors` counts the patterns that are answered wrongly",
     NotSettled: "stopped before its messages settled: `residual` says how much they still changed",
 }
+#: How an iteration may end. What helps differs: more sweeps, more damping, or another instance.
+ENDINGS = ("a solution", "settled without a solution", "did not settle", "diverged")
+
+
+def outcome(errors, settled, finite=True):
+    """Return which of `ENDINGS` an iteration has come to."""
+    if errors == 0:
+        return ENDINGS[0]
+    if not finite:
+        return ENDINGS[3]
+    return ENDINGS[1] if settled else ENDINGS[2]
+
+
+class Best:
+    """The weights with the fewest errors that an iteration has seen: what it returns.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray or None
+        The last of those with the fewest errors.
+    errors : int or float
+        How many they make; infinite before the first look.
+    place : int
+        At which look they were seen, from 1.
+    counts : list of int
+        The errors at every look.
+    """
+
+    def __init__(self):
+        self.weights, self.errors, self.place, self.counts = None, math.inf, 0, []
+
+    def look(self, weights, errors):
+        """Compare weights with the best ones so far."""
+        self.counts.append(errors)
+        if errors <= self.errors:  # later ones have gone further
+            self.weights, self.errors, self.place = weights, errors, len(self.counts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +75,8 @@ class Solution:
         What the weights are those of; None for deep networks, which are no device.
     weights : numpy.ndarray
         In the shape of the device: (N,) for a perceptron, (K, N/K) for a tree, (K, N) fully
-        connected. Binary ones are int8; real ones have ``|w_k|^2`` equal to the number of weights
-        of each unit.
+        connected. Binary ones are int64; real ones have ``|w_k|^2`` equal to the number of
+        weights of each unit.
     errors : int
         Number of patterns that a network with these weights answers wrongly, counted by
         `wfmlib.networks`.
@@ -57,6 +94,9 @@ class Solution:
     converged: bool
     epochs: int
     history: dict
+
+    def __post_init__(self):
+        object.__setattr__(self, "weights", wide(self.weights))
 
     @property
     def network(self) -> Network:
@@ -89,19 +129,57 @@ class Solution:
         )
 
 
-def settled(found):
-    """Say in words how the messages of a `Solution` with a ``residual`` ended."""
-    sweeps = "1 sweep" if found.epochs == 1 else f"{found.epochs} sweeps"
-    if found.converged:
-        return f"messages that settled in {sweeps}"
-    return f"messages that did NOT SETTLE in {sweeps} (residual {found.residual:.2g})"
+def wide(weights):
+    """Return weights in a type in which products with patterns do not overflow."""
+    if isinstance(weights, list):
+        return [wide(layer) for layer in weights]
+    return weights.astype(np.int64) if weights.dtype == np.int8 else weights
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Marginals(Solution):
+    """A `Solution` from messages whose aim is to settle: on the marginals of all solutions.
+
+    Attributes
+    ----------
+    residual : float
+        How much messages still changed in the last sweep.
+    best : int
+        After which sweep the weights were the returned ones, from 1.
+    """
+
+    residual: float
+    best: int
+
+    @property
+    def sweeps(self) -> int:
+        """How often all messages were renewed."""
+        return self.epochs
+
+    @property
+    def outcome(self) -> str:
+        """How the messages ended, one of `ENDINGS`."""
+        return outcome(self.errors, self.converged)
+
+    @property
+    def ending(self) -> str:
+        """How the messages ended, in words: their aim is not a solution, but to settle."""
+        sweeps = "1 sweep" if self.epochs == 1 else f"{self.epochs} sweeps"
+        if self.converged:
+            return f"messages that settled in {sweeps}"
+        return f"messages that did NOT SETTLE in {sweeps} (residual {self.residual:.2g})"
+
+    @property
+    def warning(self) -> type[UserWarning] | None:
+        """`NotSettled` where the messages did not settle."""
+        return None if self.converged else NotSettled
 
 
 def tells(advice):
     """Return a decorator: an algorithm that ends badly warns, in words that say what to try.
 
     The words hold no numbers, so that Python shows them once for each place of a call: in a loop
-    over many instances, once.
+    over many instances, once. Advice may be a dict by the `outcome` of what was found.
     """
 
     def decorate(algorithm):
@@ -112,8 +190,9 @@ def tells(advice):
                 raise TypeError(f"{name}() takes randomness as rng: write rng={seed!r}")
             found = algorithm(*arguments, **options)
             if found.warning:
-                told = f"{algorithm.__name__} {WORDS[found.warning]}. Try {advice}."
-                warnings.warn(told, found.warning, stacklevel=2)
+                cure = advice[found.outcome] if isinstance(advice, dict) else advice
+                message = f"{algorithm.__name__} {WORDS[found.warning]}. Try {cure}."
+                warnings.warn(message, found.warning, stacklevel=2)
             return found
 
         return run

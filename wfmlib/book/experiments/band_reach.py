@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from wfmlib import Band, patterns
 from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
+from wfmlib.learning import ENDINGS
 from wfmlib.learning.messages.reinforced import reinforced_message_passing
 
-SETTINGS = {"kappa": 1.0, "rate": 0.003, "lean": 0.1, "max_sweeps": 600}
+SETTINGS = {"kappa": 1.0, "lean": 0.1, "duration": 1.8}  # sweeps at most, times the rate
 
 
 def sample(settings, point, seed):
@@ -14,11 +15,21 @@ def sample(settings, point, seed):
     patterns_seed, start = seed.spawn(2)
     N = point["N"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
-    options = {name: settings[name] for name in ("rate", "lean", "max_sweeps")}
     found = reinforced_message_passing(
-        xi, sigma, constraint=Band(settings["kappa"]), rng=start, **options
+        xi,
+        sigma,
+        constraint=Band(settings["kappa"]),
+        rate=point["rate"],
+        max_sweeps=round(settings["duration"] / point["rate"]),
+        lean=settings["lean"],
+        rng=start,
     )
-    return {"solved": found.errors == 0, "errors": found.errors, "sweeps": found.sweeps}
+    return {
+        "solved": found.errors == 0,
+        "errors": found.errors,
+        "sweeps": found.sweeps,
+        "ending": ENDINGS.index(found.outcome),
+    }
 
 
 EXPERIMENT = Experiment(
@@ -27,10 +38,15 @@ EXPERIMENT = Experiment(
     source="Aubin, Perkins, Zdeborova, J. Phys. A 52, 294003 (2019)",
     chapter=10,
     scales={
-        "quick": Scale(grid={"N": (101,), "alpha": (0.6, 0.9)}, samples=2, settings=SETTINGS),
+        "quick": Scale(
+            grid={"N": (101,), "rate": (0.003,), "alpha": (0.6, 0.9)},
+            samples=2,
+            settings=SETTINGS,
+        ),
         "paper": Scale(
             grid={
                 "N": (501, 1001, 2001),
+                "rate": (0.003, 0.001),
                 "alpha": (1.2, 1.3, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65),
             },
             samples=10,
@@ -39,11 +55,17 @@ EXPERIMENT = Experiment(
     },
     variables={
         "solved": Variable("1", "whether a solution was found", dtype="bool"),
-        "errors": Variable("1", "patterns outside of the band at the end", dtype="int32"),
+        "errors": Variable("1", "patterns outside of the band, at best", dtype="int32"),
         "sweeps": Variable("1", "sweeps of the messages", dtype="int32"),
+        "ending": Variable("1", "place in wfmlib.learning.ENDINGS", dtype="int32"),
     },
-    axes={"alpha": Axis("1", "load P / N"), "N": Axis("1", "number of weights")},
+    axes={
+        "alpha": Axis("1", "load P / N"),
+        "N": Axis("1", "number of weights"),
+        "rate": Axis("1", "rate of the reinforcement, one over sweeps"),
+    },
     sample=sample,
+    paired=True,
     agreement=Agreement(
         rtol=1e-5,
         atol=1e-7,

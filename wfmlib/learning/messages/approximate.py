@@ -6,7 +6,8 @@ expanded, which leaves one number a weight and one a pattern, and a correction t
 reaction terms. Patterns are kept at one bit an entry, so N = P = 10^5 fits in 1.3 GB.
 
 With patterns in the frame where every label is +1, ``F_ai = sigma_a xi_ai / sqrt(N)``, mean
-weights m and their mean variance ``V = 1 - |m|^2 / N``, a sweep is, in plain NumPy::
+weights m and their mean variance ``V = max(1 - |m|^2 / N, 1 / N)`` (that of one undecided sign at
+least: a smaller one says nothing of a sum of signs), a sweep is, in plain NumPy::
 
     omega = F @ m - V * g                                     # field on a pattern; g the old one
     u = (margin - omega) / sqrt(V)
@@ -33,10 +34,10 @@ from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
-from wfmlib.learning.messages.belief_propagation import Coupling
+from wfmlib.learning.messages.belief_propagation import Coupling, refuse
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
-from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.learning.solution import Best, Marginals, tells
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
@@ -49,18 +50,21 @@ from wfmlib.numerics.types import Array, Seed
 PATIENCE = 2.0  # seconds without a bar
 STRONGEST = {True: BinaryMessages.strongest, False: SphericalMessages.strongest}  # couplings
 SLACK = 0.05  # by which the entropy of a few weights may exceed that of all
+FLOOR = {True: BinaryMessages.possible[0], False: SphericalMessages.possible[0]}  # of an entropy
+CERTAIN = 1e-6  # undecided weights, of all of them
 LEAST_COMPLEMENT = 1e-15  # of an overlap that is told from 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MessagePassing(Solution):
-    """What message passing found; a `Solution` whose weights are the rounded means.
+class MessagePassing(Marginals):
+    """What message passing found; a `Solution` whose weights are rounded means.
 
-    `weights` are the signs of the means, int8 (Binary), or the means scaled to norm sqrt(N)
-    (Spherical). `errors` counts the patterns whose stability under them is not above the margin:
-    signs may make errors where the means make none; on the sphere, with a margin >= 0, there is
-    none at a fixed point. `history` holds the "residual" of each sweep, and the "overlap" after
-    it, as `state_evolution` predicts it.
+    `weights` are the signs of the means (Binary), or the means scaled to norm sqrt(N) (Spherical):
+    those with the fewest `errors` after any sweep; all else is as the last sweep left it. `errors`
+    counts the patterns whose stability under them is not above the margin: signs may make errors
+    where the means make none; on the sphere, with a margin >= 0, there is none at a fixed point.
+    `history` holds the "residual" of each sweep, and after it the "errors" and the "overlap", as
+    `state_evolution` predicts it.
 
     Attributes
     ----------
@@ -77,6 +81,8 @@ class MessagePassing(Solution):
         is that of the solutions there.
     residual : float
         The largest change of a mean that the last sweep called for, damping aside.
+    best : int
+        After which sweep the weights were the returned ones, from 1.
     sweeps : int
         The same as `epochs`.
     messages : dict of numpy.ndarray
@@ -88,7 +94,6 @@ class MessagePassing(Solution):
     means: np.ndarray
     variances: np.ndarray
     distance: float
-    residual: float
     messages: dict
 
     def __repr__(self):
@@ -98,21 +103,6 @@ class MessagePassing(Solution):
             f"residual {self.residual:.2g}; entropy {self.entropy:.4f} nats per weight, "
             f"overlap {self.q:.4f}, {self.errors} error{'' if self.errors == 1 else 's'})"
         )
-
-    @property
-    def sweeps(self) -> int:
-        """How often all messages were renewed."""
-        return self.epochs
-
-    @property
-    def ending(self) -> str:
-        """How the messages ended, in words: their aim is not a solution, but to settle."""
-        return settled(self)
-
-    @property
-    def warning(self) -> type[UserWarning] | None:
-        """`NotSettled` where the messages did not settle."""
-        return None if self.converged else NotSettled
 
 
 @tells("more max_sweeps, damping=0.5, or fewer patterns")
@@ -179,8 +169,9 @@ def approximate_message_passing(
     Returns
     -------
     MessagePassing
-        `converged` says whether the residual fell to the tolerance. Where it did not, all is as
-        the last sweep left it, and describes no solutions.
+        `converged` says whether the residual fell to the tolerance, or all weights were certain
+        and right. Where not, means and entropy are as the last sweep left them, and describe no
+        solutions.
 
     Raises
     ------
@@ -190,10 +181,11 @@ def approximate_message_passing(
         If an array does not hold signs, shapes do not match, a number is out of range, both
         `messages` and `rng` are given, or a coupling without a reference.
     NotConverged
-        Where a message is not a finite number, or all variances vanish, as may happen far above
-        capacity; `state` holds the messages before that sweep. Also where messages settle on an
-        entropy above that of all weights by more than 0.05, as two weights with many patterns do;
-        with a reference, of all weights at its distance.
+        Where a message is not a finite number, as may happen far above capacity. Also where
+        messages settle on an entropy above that of all weights by more than 0.05, as two weights
+        with many patterns do, with a reference above that of all weights at its distance; or below
+        its floor, -1 for binary and -20 for spherical weights. `state` holds the messages before
+        that sweep, and the "weights" with the fewest "errors" that were seen.
 
     Notes
     -----
@@ -223,48 +215,54 @@ def approximate_message_passing(
     push = 0.0 if reference is None else coupling * reference
     now = _start(packed, messages, rng)
 
-    residuals, overlaps = [], []
+    residuals, overlaps, best, done = [], [], Best(), False
     with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
-        while len(residuals) < max_sweeps and not (residuals and residuals[-1] <= tolerance):
+        while len(residuals) < max_sweeps and not done:
             sweep = _sweep(packed, now, weights, margin, threads, push)
             bar.update()
             if not sweep.finite:
-                message = f"a message was not a finite number in sweep {len(residuals) + 1}"
-                report = Report(False, math.nan, len(residuals) + 1, message)
-                raise NotConverged(report, now._asdict())
+                residuals.append(math.inf)
+                reason = f"a message was not a finite number in sweep {len(residuals)}"
+                refuse(reason, residuals, best, **now._asdict())
             residuals.append(float(np.max(np.abs(sweep.means - now.means))))
             now = Messages(
                 (1.0 - damping) * sweep.means + damping * now.means,
                 (1.0 - damping) * sweep.pulls + damping * now.pulls,
             )
             overlaps.append(_overlap(now.means))
+            signs = _rounded(now.means, weights)
+            best.look(signs, packed.errors(signs, margin, threads=threads))
+            certain = packed.N * (1.0 - overlaps[-1]) < CERTAIN
+            done = residuals[-1] <= tolerance or (certain and best.counts[-1] == 0)
 
-    found = _rounded(now.means, weights)
-    entropy, done = _entropy(sweep, weights), residuals[-1] <= tolerance
+    entropy = _entropy(sweep, weights)
     variances = _variances(now.means, weights)
     distance, most = math.nan, weights.entropy if weights.discrete else 0.0
     if reference is not None:
         distance = _distance(now.means, variances, reference, weights)
         with np.errstate(invalid="ignore"):  # beyond 1 of weights of another length
             most = float(weights.bound(distance))
-    most += SLACK
-    if done and not entropy <= most:
-        message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
-        report = Report(False, residuals[-1], len(residuals), message)
-        raise NotConverged(report, now._asdict())
+    if done and not FLOOR[weights.discrete] <= entropy <= most + SLACK:
+        reason = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
+        refuse(reason, residuals, best, **now._asdict())
     return MessagePassing(
         device=device,
-        weights=found,
-        errors=packed.errors(found, margin, threads=threads),
+        weights=best.weights,
+        errors=best.errors,
         converged=done,
         epochs=len(residuals),
-        history={"residual": np.array(residuals), "overlap": np.array(overlaps)},
+        history={
+            "residual": np.array(residuals),
+            "overlap": np.array(overlaps),
+            "errors": np.array(best.counts),
+        },
         entropy=entropy,
         q=overlaps[-1],
         means=now.means,
         variances=variances,
         distance=distance,
         residual=residuals[-1],
+        best=best.place,
         messages=now._asdict(),
     )
 
@@ -357,7 +355,7 @@ def _sweep(packed, now, weights, margin, threads, push=0.0):
     """Return the image of the messages under one sweep; `push` is a field on each weight."""
     root = math.sqrt(packed.N)
     with np.errstate(all="ignore"):  # what is not finite is found below
-        V = np.float64(1.0 - _overlap(now.means))
+        V = np.float64(_variance(now.means, weights))
         drift = V * now.pulls
         omega = packed.fields(now.means, threads=threads) / root - drift
         u = (margin - omega) / np.sqrt(V)
@@ -372,6 +370,12 @@ def _sweep(packed, now, weights, margin, threads, push=0.0):
 def _overlap(means):
     """Return ``|m|^2 / N``, summed by NumPy: BLAS sums in an order that depends on its threads."""
     return float(np.mean(means**2))
+
+
+def _variance(means, weights):
+    """Return the weights' mean variance; of signs, that of one undecided weight at least."""
+    least = 1.0 / len(means) if weights.discrete else 0.0
+    return max(1.0 - _overlap(means), least)
 
 
 def _precision(field):

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
-from wfmlib.learning.solution import NotSettled, Solution, settled, tells
+from wfmlib.learning.solution import Best, Marginals, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
@@ -35,8 +35,11 @@ MOST_UNITS = 35  # counted exactly: products of their probabilities do not under
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BeliefPropagation(Solution):
-    """What message passing found; a `Solution` whose weights are the rounded marginals.
+class BeliefPropagation(Marginals):
+    """What message passing found; a `Solution` whose weights are rounded marginals.
+
+    Marginals and entropies are those of the last sweep. `weights` are those with the fewest
+    `errors` after any sweep; `history` holds the "residual" and the "errors" of each.
 
     Attributes
     ----------
@@ -65,26 +68,10 @@ class BeliefPropagation(Solution):
     means: np.ndarray
     variances: np.ndarray
     distance: float
-    residual: float
     messages: dict
-
-    @property
-    def sweeps(self) -> int:
-        """How often all messages were renewed."""
-        return self.epochs
 
     def __repr__(self):
         return f"{super().__repr__()}\n  entropy: {self.entropy:.6g} nats per weight"
-
-    @property
-    def ending(self) -> str:
-        """How the messages ended, in words: their aim is not a solution, but to settle."""
-        return settled(self)
-
-    @property
-    def warning(self) -> type[UserWarning] | None:
-        """`NotSettled` where the messages did not settle."""
-        return None if self.converged else NotSettled
 
 
 @tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
@@ -152,8 +139,8 @@ def belief_propagation(
     Returns
     -------
     BeliefPropagation
-        `converged` says whether the residual fell below the tolerance. Where it did not, all is
-        as the last sweep left it.
+        `converged` says whether the residual fell below the tolerance. Where it did not,
+        marginals and entropies are as the last sweep left them.
 
     Raises
     ------
@@ -161,10 +148,12 @@ def belief_propagation(
         If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         If a message ceases to be a number, or if the messages settle where no solutions can be:
-        with an entropy below -1 or above ln 2 for binary weights, above 0 on the sphere (each by
-        more than 0.05), or above that of all weights at the distance from the reference (by more
-        than 1/N). So ends many a search around a reference that is no solution; small
-        instances, of some ten weights, end so now and then, although they have solutions.
+        with an entropy below -1 or above ln 2 for binary weights, below -20 or above 0 on the
+        sphere (the upper ones by more than 0.05), or above that of all weights at the distance
+        from the reference (by more than 1/N). So ends many a search around a reference that is no
+        solution; small instances, of some ten weights, end so now and then, although they have
+        solutions.
+        `state` holds the "weights" with the fewest "errors" that were seen.
 
     Notes
     -----
@@ -185,9 +174,10 @@ def belief_propagation(
         engine.pull(checked_reference(reference, engine), coupling)
     elif coupling > 0.0:
         raise ValueError("coupling needs a reference")
+    best = Best()
     with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
-        history = iterate(engine, damping, in_place, tolerance, max_sweeps, bar)
-    return report(engine, history, tolerance)
+        residuals = iterate(engine, damping, in_place, tolerance, max_sweeps, bar, best)
+    return report(engine, residuals, tolerance, best)
 
 
 def prepare(device, xi, sigma, form="exact", output="exact", messages=None, rng=None):
@@ -220,46 +210,61 @@ def checked_reference(reference, engine, name="reference"):
     return reference.reshape(units, width)
 
 
-def iterate(engine, damping, in_place, tolerance, max_sweeps, bar=None):
-    """Sweep until the residual is below the tolerance; return the residuals."""
+def iterate(engine, damping, in_place, tolerance, max_sweeps, bar=None, best=None):
+    """Sweep until the residual is below the tolerance; return the residuals.
+
+    The last one is infinite where a message ceased to be a number. `best` looks at the rounded
+    weights after every sweep.
+    """
     residuals = []
     while len(residuals) < max_sweeps:
         residuals.append(engine.sweep(damping=damping, in_place=in_place))
         if bar is not None:
             bar.update()
         if not math.isfinite(residuals[-1]):
-            message = f"a message was not a number in sweep {len(residuals)}"
-            raise NotConverged(Report(False, math.inf, len(residuals), message), residuals)
+            residuals[-1] = math.inf
+            break
+        if best is not None:
+            weights = rounded(engine.means(), engine)
+            best.look(weights, engine.errors(weights))
         if residuals[-1] <= tolerance:
             break
     return np.array(residuals)
 
 
-def report(engine, residuals, tolerance):
+def report(engine, residuals, tolerance, best):
     """Return the `BeliefPropagation` of messages that have settled, or not."""
+    if residuals[-1] == math.inf:
+        refuse(f"a message was not a number in sweep {len(residuals)}", residuals, best)
     means = engine.means()
-    weights = rounded(means, engine)
     entropy, free_entropy = engine.entropy(), engine.free_entropy()
     done = bool(residuals[-1] <= tolerance)
     if not plausible(entropy, engine) or (done and too_many(entropy, engine, tolerance)):
-        message = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
-        raise NotConverged(Report(False, float(residuals[-1]), len(residuals), message), residuals)
-    shape = weights.shape
+        reason = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
+        refuse(reason, residuals, best)
+    shape = best.weights.shape
     return BeliefPropagation(
         device=engine.device,
-        weights=weights,
-        errors=count_errors(weights, engine),
+        weights=best.weights,
+        errors=count_errors(best.weights, engine),
         converged=done,
         epochs=len(residuals),
-        history={"residual": residuals},
+        history={"residual": residuals, "errors": np.array(best.counts)},
         entropy=entropy,
         free_entropy=free_entropy,
         means=means.reshape(shape),
         variances=np.array(engine.variances()).reshape(shape),
         distance=engine.distance() if np.any(engine.reference) else math.nan,
         residual=float(residuals[-1]),
+        best=best.place,
         messages=engine.arrays(),
     )
+
+
+def refuse(reason, residuals, best, **messages):
+    """Say that the messages describe no solutions, and hand out the best weights seen."""
+    state = {"residual": residuals, "weights": best.weights, "errors": best.errors, **messages}
+    raise NotConverged(Report(False, float(residuals[-1]), len(residuals), reason), state)
 
 
 def plausible(entropy, engine):

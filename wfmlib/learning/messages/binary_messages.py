@@ -5,7 +5,7 @@ field u, and the weight's own distribution is ``(1 + m w) / 2`` [eq-bp-binary]. 
 for one pattern and unit, with all arrays over the unit's weights:
 
     m = tanh(arctanh(m_total) - arctanh(t));  s = 1 - m^2    # cavity means and variances
-    c, v = sum(xi m), sum(s)                                 # the whole sum's
+    c, v = sum(xi m), max(sum(s), 2)                         # the whole sum's
     x, r = (c - xi m) / sqrt(v - s), xi / sqrt(v - s)        # without weight i
     t_new = tanh((ln Z(x + r) - ln Z(x - r)) / 2)
 
@@ -42,7 +42,10 @@ from wfmlib.learning.messages.channel import (
 )
 from wfmlib.learning.messages.output_node import ask
 
-LEAST_VARIANCE = 1e-12  # of a sum
+# Of a sum of signs, two of them undecided: one is left without weight i. Sums take every second
+# whole number, and a narrower normal law says nothing of them: messages would blow up.
+LEAST_VARIANCE = 2.0
+LEAST_ODDS = math.exp(-600.0)  # their products with messages stay finite
 LARGEST_FIELD = 0.2  # for the series of the tanh: 2e-10 is left out
 LEAST_FOR_SERIES = 60.0  # variance of a sum, for the series of a root: 3e-10 is left out
 MOST = 1.0 - 1e-12  # of a message
@@ -150,7 +153,7 @@ def _by_table(xi, c, v, low, logs, slopes, shifts, spreads, t):
 def _by_edge(xi, c, v, plus, minus, shifts, spreads, t):
     """As `_by_polynomial`, where no table reaches: both logarithms are evaluated."""
     for i in range(len(xi)):
-        inverse = 1.0 / math.sqrt(max(v - spreads[i], LEAST_VARIANCE))
+        inverse = 1.0 / math.sqrt(v - spreads[i])
         rest = c - shifts[i]
         up = log_weight((rest + 1.0) * inverse, plus, minus)
         down = log_weight((rest - 1.0) * inverse, plus, minus)
@@ -167,7 +170,7 @@ def _renew(fresh, keep, t, odds):
         after = t[i] + keep * change
         factor = (1.0 + t[i]) * (1.0 - after) / ((1.0 - t[i]) * (1.0 + after))
         t[i] = after
-        odds[i] *= factor
+        odds[i] = min(max(odds[i] * factor, LEAST_ODDS), 1.0 / LEAST_ODDS)
     return math.sqrt(squares / len(fresh))
 
 

@@ -21,31 +21,43 @@ from wfmlib.learning.messages.belief_propagation import (
     rounded,
 )
 from wfmlib.learning.messages.protocols import named
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import ENDINGS, Best, Solution, outcome, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Positive
+from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
 PATIENT, HURRIED = 200, 5  # sweeps a step; few will do where a solution is all that is wanted
+SLOW = 0.95  # damping of a second try
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FocusingBP(Solution):
     """What focusing found.
 
-    The weights are the rounded centre of the replicas; `converged` says whether they make no
-    error. `history` holds one entry per step: `coupling`, `replicas`, `sweeps`, `residual`,
-    `settled` (whether the messages did), `errors` (of the rounded centre) and `polarisation`
-    (mean square of the centre's means: 1 where the centre is certain).
+    The weights are the rounded centre of the replicas after the step in which it made the fewest
+    errors; `converged` says whether that is none. `history` holds one entry per step: `coupling`,
+    `replicas`, `sweeps`, `residual` (infinite where messages diverged, which ends the run),
+    `settled` (whether the messages did), `errors` (of the rounded centre) and `polarisation` (mean
+    square of the centre's means: 1 where the centre is certain).
 
     Attributes
     ----------
+    best : int
+        The step, from 1, whose centre was returned.
     messages : dict of numpy.ndarray
         The last messages.
     """
 
+    best: int
     messages: dict
+
+    @property
+    def outcome(self) -> str:
+        """How focusing ended, one of `ENDINGS`."""
+        last = self.history["residual"][-1]
+        return outcome(self.errors, self.history["settled"][-1], last < math.inf)
 
     @property
     def ending(self) -> str:
@@ -54,10 +66,18 @@ class FocusingBP(Solution):
         lost = steps - np.count_nonzero(self.history["settled"])
         if self.errors == 0 or lost == 0:
             return super().ending
-        return f"{super().ending} (messages did not settle in {lost} of {steps} steps)"
+        diverged = ", and diverged in the last" * (self.outcome == ENDINGS[3])
+        return f"{super().ending} (messages did not settle in {lost} of {steps} steps{diverged})"
 
 
-@tells("a protocol with more steps, more max_sweeps, another rng, or fewer patterns")
+ADVICE = {
+    ENDINGS[1]: "a protocol with more steps, another rng, or fewer patterns",
+    ENDINGS[2]: "more damping, form='exact', more max_sweeps, another rng, or fewer patterns",
+    ENDINGS[3]: "more damping, another rng, or fewer patterns",
+}
+
+
+@tells(ADVICE)
 @arguments.checked
 def focusing_bp(
     device: Device,
@@ -68,7 +88,7 @@ def focusing_bp(
     protocol: str | ArrayLike = "papers",
     form: Form | None = None,
     output: Output = "exact",
-    damping: Damping = 0.5,
+    damping: Damping | None = None,
     tolerance: Positive = 1e-4,
     max_sweeps: Count | None = None,
     stop_at_solution: bool | None = None,
@@ -97,12 +117,15 @@ def focusing_bp(
         `exponential` (0.5 to 30) on the sphere, `atanh_steps` (capped at 10) for binary weights,
         30 steps each. Or ``"solve"``, for binary weights, made to find a solution soon:
         `pseudo_reinforcement`, and three other defaults, said below.
+        Where neither `form` nor `damping` is given and a protocol by name has found no solution,
+        it is gone through once more, in the exact form with a damping of 0.95: slow, and for
+        patterns that are alike, or few weights, what helps. `history` goes on.
     form, output
         As for `belief_propagation`; the form is exact where it is not given, and expanded with
         ``protocol="solve"``.
     damping : float, optional
-        Share of the old message that is kept, from 0 to below 1. Without about one half of it,
-        messages oscillate and lose the region as the coupling grows.
+        Share of the old message that is kept, from 0 to below 1; one half where it is not given.
+        Without about as much, messages oscillate and lose the region as the coupling grows.
     tolerance : float, optional
         On the residual of each step, positive; see `belief_propagation`.
     max_sweeps : int, optional
@@ -127,7 +150,7 @@ def focusing_bp(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
-        If a message ceases to be a number.
+        If a message ceases to be a number in the first step already.
 
     Notes
     -----
@@ -141,45 +164,66 @@ def focusing_bp(
     0
     """
     soon = isinstance(protocol, str) and protocol == "solve"
+    again = isinstance(protocol, str) and form is None and damping is None
     form = ("expanded" if soon else "exact") if form is None else form
+    damping = 0.5 if damping is None else damping
     max_sweeps = (HURRIED if soon else PATIENT) if max_sweeps is None else max_sweeps
     stop_at_solution = soon if stop_at_solution is None else stop_at_solution
+    rng = arguments.generator(rng)
     engine = prepare(device, xi, sigma, form, output, messages, rng)
     if isinstance(protocol, str):
         protocol = named(protocol, device.weights.discrete)
     steps = _steps(protocol, replicas, engine.strongest)
     history = {name: [] for name in (*_RECORD, "coupling", "replicas")}
+    best = Best()
     with tqdm(total=len(steps), unit="step", disable=not progress, delay=PATIENCE) as bar:
-        for coupling, y in steps:
-            engine.focus(coupling, y)
-            residuals = iterate(engine, damping, True, tolerance, max_sweeps)
-            center = engine.center() if coupling > 0.0 else engine.means()  # no centre is felt
-            found = rounded(center, engine)
-            record = (
-                len(residuals),
-                residuals[-1],
-                residuals[-1] <= tolerance,
-                count_errors(found, engine),
-                float(np.mean(engine.center() ** 2)),
-                coupling,
-                y,
-            )
-            for name, value in zip(history, record, strict=True):
-                history[name].append(value)
-            bar.set_postfix(errors=history["errors"][-1])
-            bar.update()
-            if stop_at_solution and history["errors"][-1] == 0:
-                break
+        options = (tolerance, max_sweeps, stop_at_solution)
+        _follow(steps, engine, damping, *options, history, best, bar)
+        if again and best.errors > 0:
+            engine = prepare(device, xi, sigma, "exact", output, messages, rng)
+            bar.reset()
+            _follow(steps, engine, SLOW, *options, history, best, bar)
+    if best.weights is None:
+        reason = "a message was not a number in the first step"
+        raise NotConverged(Report(False, math.inf, int(history["sweeps"][0]), reason), history)
     history = {name: np.array(values) for name, values in history.items()}
     return FocusingBP(
         device=device,
-        weights=found,
-        errors=int(history["errors"][-1]),
-        converged=bool(history["errors"][-1] == 0),
+        weights=best.weights,
+        errors=int(best.errors),
+        converged=best.errors == 0,
         epochs=int(history["sweeps"].sum()),
         history=history,
+        best=best.place,
         messages=engine.arrays(),
     )
+
+
+def _follow(steps, engine, damping, tolerance, max_sweeps, stop_at_solution, history, best, bar):
+    """Go through the steps of a protocol; fill in the history and the best centre."""
+    for coupling, y in steps:
+        engine.focus(coupling, y)
+        residuals = iterate(engine, damping, True, tolerance, max_sweeps)
+        finite = residuals[-1] < math.inf
+        if finite:
+            center = engine.center() if coupling > 0.0 else engine.means()  # no centre is felt
+            weights = rounded(center, engine)
+            best.look(weights, count_errors(weights, engine))
+        record = (
+            len(residuals),
+            residuals[-1],
+            residuals[-1] <= tolerance,
+            best.counts[-1] if finite else -1,
+            float(np.mean(engine.center() ** 2)),
+            coupling,
+            y,
+        )
+        for name, value in zip(history, record, strict=True):
+            history[name].append(value)
+        bar.set_postfix(errors=history["errors"][-1])
+        bar.update()
+        if not finite or (stop_at_solution and best.errors == 0):
+            break
 
 
 _RECORD = ("sweeps", "residual", "settled", "errors", "polarisation")

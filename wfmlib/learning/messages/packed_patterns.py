@@ -26,6 +26,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from wfmlib.learning._words import ones
 from wfmlib.numerics import _threads, arguments
 from wfmlib.numerics.types import Array, Seed
 
@@ -236,7 +237,14 @@ class PackedPatterns:
             If an argument is of the wrong kind, shape or range.
         """
         margin = arguments.real("margin", margin)
-        return int(np.count_nonzero(self.stabilities(w, threads=threads) <= margin))
+        w = _reals("w", w, self.N)
+        if not np.all(np.abs(w) == 1.0):
+            return int(np.count_nonzero(self.stabilities(w, threads=threads) <= margin))
+        signs = np.zeros(8 * len(self.words), dtype=np.uint8)
+        bits = np.packbits(w > 0.0, bitorder="little")
+        signs[: len(bits)] = bits
+        most = 0.5 * (self.N - margin * math.sqrt(self.N))  # weights that disagree, without error
+        return _disagreeing(self.words, signs.view("<u8"), most)
 
     def _threads(self, threads):
         """Return the number of threads worth starting."""
@@ -329,3 +337,14 @@ def _pull(words, g, out, start, stop):
             bins[_T6 | (x >> _S6 & _BYTE)] += y
             bins[_T7 | (x >> _S7)] += y
         _signed_sums(bins, out[64 * r : 64 * r + 64])
+
+
+@njit(cache=True, nogil=True)
+def _disagreeing(words, signs, most):
+    """Return in how many patterns the signs disagree with as many entries as `most`, or more."""
+    count = np.zeros(words.shape[1], dtype=np.int64)
+    for r in range(len(words)):
+        row, sign = words[r], signs[r]
+        for a in range(len(count)):
+            count[a] += np.int64(ones(row[a] ^ sign))
+    return np.count_nonzero(count >= most)

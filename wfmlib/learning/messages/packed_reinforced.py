@@ -1,8 +1,7 @@
 """Reinforced message passing on packed patterns: one solution of a perceptron of 10^5 weights.
 
 The sweep of `reinforced`, with the products of `packed_patterns`: a bit an entry, so that
-N = P = 10^5 fits in 1.3 GB, and sums in double precision. Weights are counted as a solution by
-exact sums of signs, at every few sweeps: a count costs a third of a sweep.
+N = P = 10^5 fits in 1.3 GB, and sums in double precision.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ import math
 import numpy as np
 
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
-from wfmlib.learning.messages.reinforced import LEAST_VARIANCE, Rate, Reinforced
+from wfmlib.learning.messages.reinforced import Rate, Reinforced, reinforced
+from wfmlib.learning.solution import Best
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Count, Damping
 from wfmlib.numerics.types import Seed
@@ -47,7 +47,7 @@ def packed_reinforced(
     Returns
     -------
     Reinforced
-        Of the first sweep in which the signs were tried and are a solution, or else of the last.
+        It ends with the first sweep in which the signs were tried and are a solution.
 
     Raises
     ------
@@ -58,18 +58,20 @@ def packed_reinforced(
     root = math.sqrt(packed.N)
     m = lean * arguments.generator(rng).uniform(-1.0, 1.0, packed.N)
     pull, field = np.zeros(packed.P), np.zeros(packed.N)
-    sweeps, errors = 0, packed.P
-    while sweeps < max_sweeps and errors > 0:
-        variance = max(1.0 - float(np.mean(m**2)), LEAST_VARIANCE)
+    sweeps, best = 0, Best()
+    while sweeps < max_sweeps and best.errors > 0:
+        variance = max(1.0 - float(np.mean(m**2)), 1.0 / packed.N)
         omega = packed.fields(m, threads=threads) / root - variance * pull
         u = -omega / math.sqrt(variance)
         pull = gaussian.hazard(u) / math.sqrt(variance)
         stiffness = float(np.sum(gaussian.hazard_derivative(u))) / (packed.N * variance)
         kept = 1.0 - (1.0 - rate) ** sweeps
         field = packed.pull(pull, threads=threads) / root + stiffness * m + kept * field
-        m = np.tanh(field)
         sweeps += 1
+        if not np.all(np.isfinite(field)):
+            break
+        m = np.tanh(field)
         if sweeps % look == 0 or sweeps == max_sweeps:
-            weights = np.where(m < 0.0, -1, 1).astype(np.int8)
-            errors = int(np.count_nonzero(packed.fields(weights, threads=threads) <= 0.0))
-    return Reinforced(weights, errors, sweeps)
+            weights = np.where(m < 0.0, -1, 1)
+            best.look(weights, packed.errors(weights))
+    return reinforced(best, m, field, sweeps)

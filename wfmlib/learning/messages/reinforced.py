@@ -6,6 +6,7 @@ the field of the sweep before, and lets that share grow to one. Means are pulled
 which they are, until they are signs. In the frame where every label is +1, ``F = xi sigma``::
 
     omega = F @ m / sqrt(N) - V * pull           # V = 1 - |m|^2 / N, pull of the sweep before
+                                                 # V is 1 / N at least: one undecided weight
     pull, give = f'(omega), -f''(omega)          # of the constraint, at variance V
     field = F.T @ pull / sqrt(N) + mean(give) * P / N * m + share * field
     m = tanh(field)
@@ -23,13 +24,13 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import ArrayLike
 
+from wfmlib.learning.solution import Best, outcome
 from wfmlib.models.constraints import Band, Margin
 from wfmlib.models.protocols import Constraint
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping
 from wfmlib.numerics.types import Seed
 
-LEAST_VARIANCE = 1e-9  # of a weight, where all of them are signs
 Rate: TypeAlias = Annotated[float, Interval(gt=0.0, lt=1.0)]
 
 
@@ -40,16 +41,19 @@ class Reinforced:
     Attributes
     ----------
     weights : numpy.ndarray
-        Signs of the last means, shape (N,), int8.
+        Signs of the means after the sweep with the fewest errors, shape (N,).
     errors : int
         How many patterns do not meet the constraint with these weights.
     sweeps : int
         How often all messages were renewed.
+    outcome : str
+        How it ended, one of `learning.ENDINGS`: means are certain where they settled.
     """
 
     weights: np.ndarray
     errors: int
     sweeps: int
+    outcome: str
 
 
 @arguments.checked
@@ -85,7 +89,7 @@ def reinforced_message_passing(
     Returns
     -------
     Reinforced
-        Of the first sweep after which the signs are a solution, or else of the last.
+        It ends with the first sweep after which the signs are a solution.
 
     Raises
     ------
@@ -100,30 +104,39 @@ def reinforced_message_passing(
     constraint = arguments.member("constraint", constraint, (Margin, Band))
     constraint.within_range(1.0)
     N = xi.shape[1]
-    F = (xi * sigma[:, None]).astype(np.float32) / np.float32(math.sqrt(N))
-    m = lean * arguments.generator(rng).uniform(-1.0, 1.0, N)
+    root = math.sqrt(N)
+    F = (xi * sigma[:, None]).astype(np.float32)  # sums of signs are exact
+    m: Any = lean * arguments.generator(rng).uniform(-1.0, 1.0, N)
     pull: Any = np.zeros(len(F))
     field: Any = np.zeros(N)
+    best = Best()
     for sweep in range(max_sweeps):
-        variance = max(1.0 - float(m @ m) / N, LEAST_VARIANCE)  # type: ignore[operator]
+        variance = max(1.0 - float(m @ m) / N, 1.0 / N)
         at: Any = constraint.at(
-            F @ m.astype(np.float32) - variance * pull,  # type: ignore[attr-defined, union-attr]
+            F @ m.astype(np.float32) / root - variance * pull,
             variance,
         )
         pull, give = at.slope, -at.curvature
         kept = 1.0 - (1.0 - rate) ** sweep
-        field = F.T @ pull.astype(np.float32) + (np.sum(give) / N) * m + kept * field
-        m = np.tanh(field)
-        weights = np.where(m < 0.0, -1, 1).astype(np.int8)
-        errors = violations(xi, sigma, weights, constraint)
-        if errors == 0:
+        field = F.T @ pull.astype(np.float32) / root + (np.sum(give) / N) * m + kept * field
+        if not np.all(np.isfinite(field)):
             break
-    return Reinforced(weights, errors, sweep + 1)
+        m = np.tanh(field)
+        weights = np.where(m < 0.0, -1, 1)
+        best.look(weights, _violations(F @ weights.astype(np.float32), N, constraint))
+        if best.errors == 0:
+            break
+    return reinforced(best, m, field, sweep + 1)
 
 
-def violations(xi, sigma, weights, constraint):
-    """Return how many patterns do not meet a constraint with binary weights."""
-    fields = sigma * (xi.astype(np.float32) @ weights.astype(np.float32))  # exact: whole numbers
-    if constraint.even:
-        return int(np.count_nonzero(np.abs(fields) > constraint.kappa * math.sqrt(len(weights))))
-    return int(np.count_nonzero(fields <= constraint.kappa * math.sqrt(len(weights))))
+def reinforced(best, m, field, sweeps):
+    """Return how reinforced messages ended: certain, undecided or not a number."""
+    certain = len(m) * (1.0 - float(np.mean(m**2))) < 1.0
+    how = outcome(best.errors, certain, bool(np.all(np.isfinite(field))))
+    return Reinforced(best.weights, best.errors, sweeps, how)
+
+
+def _violations(fields, N, constraint):
+    """Return how many patterns do not meet a constraint; fields are sums of N signs."""
+    limit = constraint.kappa * math.sqrt(N)
+    return int(np.count_nonzero(np.abs(fields) > limit if constraint.even else fields <= limit))

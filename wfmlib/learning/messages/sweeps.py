@@ -15,6 +15,7 @@ import numpy as np
 
 from wfmlib.learning._devices import rows
 from wfmlib.learning.messages import binary_messages, spherical_messages
+from wfmlib.learning.messages.packed_patterns import PackedPatterns
 
 START = 0.1  # standard deviation of a weight's field at the start, which breaks its symmetry
 RENEWAL = 32  # sweeps after which fields are summed up again from the messages
@@ -49,6 +50,16 @@ class Messages(ABC):
         self.coupling = 0.0
         self.star = None
         self._since = 0
+        self._packed = PackedPatterns(xi, np.ones(len(xi), dtype=np.int8))
+
+    def errors(self, weights):
+        """Return how many patterns weights answer wrongly, by one bit an entry."""
+        inputs = np.zeros((self.shape[0], self.xi.shape[1]))
+        for unit, start, row in zip(inputs, self.starts, weights.reshape(self.shape), strict=True):
+            unit[start : start + self.shape[1]] = row
+        fields = np.array([self._packed.fields(unit, threads=1) for unit in inputs])
+        votes = np.sign(fields).sum(axis=0) * np.all(fields, axis=0)
+        return int(np.count_nonzero(votes <= 0.0))
 
     def pull(self, reference, coupling):
         """Draw the weights to a reference, shape (K, M), with a strength."""
@@ -143,7 +154,8 @@ class SphericalMessages(Messages):
     """
 
     strongest = 1e6  # coupling
-    possible = (-math.inf, 0.05)  # entropies: up to the error of the Gaussian step
+    # Entropies: solutions closer together than roundings, and up to the Gaussian step's error.
+    possible = (-20.0, 0.05)
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -349,7 +361,11 @@ class BinaryMessages(Messages):
         residual = binary_messages.sweep(
             order, self.xi, self.starts, self.messages, self.odds, renewed, keep, self.gaussian
         )
-        self._set(-0.5 * np.log(renewed))
+        least = binary_messages.LEAST_ODDS
+        if np.min(renewed) > least and np.max(renewed) < 1.0 / least:
+            self._set(-0.5 * np.log(renewed))
+        else:  # the product was cut off on its way
+            self._sum_up()
         return residual
 
     def _refresh(self):

@@ -22,7 +22,7 @@ from tqdm.auto import tqdm
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.sampling.tilted_means import TiltedMeans
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Best, Solution, tells
 from wfmlib.models.constraints import LogPotential, Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
@@ -112,7 +112,8 @@ def stochastic_localization(
     Returns
     -------
     Localization
-        Weights of norm sqrt(N), along the final mean; binary ones are its signs.
+        Weights of norm sqrt(N), along the final mean; binary ones are its signs. Where these are
+        no solution, those with the fewest errors on the way, which have no known law.
 
     Raises
     ------
@@ -160,11 +161,19 @@ def stochastic_localization(
         arguments.function("means", means)
 
     field, mean = np.zeros(packed.N), np.zeros(packed.N)
-    times, overlaps, residuals = [], [], []
+    times, overlaps, residuals, best = [], [], [], Best()
     time = 0.0
+
+    def look(mean):
+        weights = _read_off(mean, discrete)
+        best.look(weights, packed.errors(weights, constraint.kappa, threads=threads))
+        return weights, best.counts[-1]
+
     with tqdm(total=end, unit="time", disable=not progress, delay=PATIENCE) as bar:
         while time < end:
             mean = _mean(means, field)
+            if np.any(mean):
+                look(mean)
             length = min(step * max(1.0, time / CONSTANT[discrete]), end - time)
             field = field + length * mean + math.sqrt(length) * rng.standard_normal(packed.N)
             time += length
@@ -173,9 +182,9 @@ def stochastic_localization(
             residuals.append(passing.residual if passing else 0.0)
             bar.update(length)
         mean = _mean(means, field)
-    weights = _read_off(mean, discrete)
-    margin = constraint.kappa
-    errors = packed.errors(weights, margin, threads=threads)
+        weights, errors = look(mean)
+    if errors > 0:  # nothing was drawn
+        weights, errors = best.weights, best.errors
     settled = all(residual <= tolerance for residual in residuals)
     return Localization(
         device=device,

@@ -20,7 +20,7 @@ import numpy as np
 from wfmlib.learning.messages.approximate import Messages
 from wfmlib.numerics.solvers import NotConverged, Report
 
-LEAST_VARIANCE = 1e-13  # of the weights: below, all of them are known
+LEAST_VARIANCE = 1e-13  # of weights on the sphere: below, all of them are known
 
 
 class TiltedMeans:
@@ -77,7 +77,8 @@ class TiltedMeans:
         """Return new means and pulls."""
         packed, now = self.packed, self.messages
         root = math.sqrt(packed.N)
-        V = max(1.0 - float(np.mean(now.means**2)), LEAST_VARIANCE)
+        least = 1.0 / packed.N if self.weights.discrete else LEAST_VARIANCE  # one undecided sign
+        V = max(1.0 - float(np.mean(now.means**2)), least)
         with np.errstate(all="ignore"):  # what is not finite is found by the caller
             omega = packed.fields(now.means, threads=self.threads) / root - V * now.pulls
             at = self.constraint.at(omega, V)

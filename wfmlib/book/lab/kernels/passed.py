@@ -13,6 +13,7 @@ from numba import njit
 
 from wfmlib.book.lab.kernels import pcg64
 from wfmlib.learning.messages import binary_messages
+from wfmlib.learning.messages.binary_messages import LEAST_ODDS
 from wfmlib.learning.messages.sweeps import MOST_FIELD, RENEWAL, START, BinaryMessages
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
@@ -157,10 +158,14 @@ def swept(damping, star, pull, replicas, patterns, random, t, weights, clock):
     residual = binary_messages.sweep(order, patterns, starts, t, odds, odds, 1.0 - damping, False)
     if not residual < math.inf:
         return residual
-    fields = np.empty(patterns.shape[1])
+    fields, cut = np.empty(patterns.shape[1]), False
     for i in range(len(fields)):
         fields[i] = -0.5 * math.log(odds[0, i])
-    _set(weights, fields)
+        cut |= not LEAST_ODDS < odds[0, i] < 1.0 / LEAST_ODDS
+    if cut:
+        _sum_up(t, weights)
+    else:
+        _set(weights, fields)
     return max(residual, _refresh(weights, star > 0.0, pull, replicas))
 
 
