@@ -34,6 +34,7 @@ GRIDS = {
     },
     "band-reach": {
         "N": [501, 1001, 2001],
+        "rate": [0.003, 0.001],
         "alpha": [1.2, 1.3, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65],
     },
     "binary-networks": {
@@ -56,7 +57,13 @@ GRIDS = {
     },
     "cluster-reach": {
         "N": [1001],
-        "algorithm": ["focusing BP", "reinforced AMP", "clipped rule"],
+        "algorithm": [
+            "focusing BP",
+            "slow focusing BP",
+            "reinforced AMP",
+            "slow reinforced AMP",
+            "clipped rule",
+        ],
         "alpha": [0.6, 0.65, 0.7, 0.72, 0.74, 0.76, 0.78],
     },
     "cluster-scale": {
@@ -180,7 +187,6 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {
-    "band-reach",
     "bp-entropy",
     "fbp-local-entropy",
     "fbp-perceptron",
