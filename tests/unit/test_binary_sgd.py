@@ -159,7 +159,7 @@ def test_two_classes_are_learned():
     found = binary_sgd(xi, sigma, units=(21, 11), eta=1.0, batch=20, epochs=60, rng=2)
     assert found.converged
     assert [w.shape for w in found.weights] == [(21, 51), (11, 21), (1, 11)]
-    assert all(w.dtype == np.int8 and np.all(np.abs(w) == 1) for w in found.weights)
+    assert all(w.dtype == np.int64 and np.all(np.abs(w) == 1) for w in found.weights)
     assert found.errors == 0 == BinaryMLP(found.weights).errors(xi, sigma)
     assert set(found.history) == {"errors", "loss"}
     assert len(found.history["errors"]) == len(found.history["loss"]) == found.epochs == 60
