@@ -61,7 +61,7 @@ CALLS = [
     (models.ParityMachine, {"units": 3}),
     (patterns.random, {"P": 3, "N": 5, **SEEDED}),
     (patterns.teacher_student, {"P": 3, "N": 5, **SEEDED}),
-    (binarise, {"images": np.full((2, 4), 100, np.uint8), "low": 0.0, "high": 1.0}),
+    (binarise, {"images": np.zeros((2, 4)), "low": 0.0, "high": 1.0, "white": 255.0}),
     (draw, {**INSTANCE, "patterns": 1, "balanced": False, **SEEDED}),
     (comparisons.holm, {"p": [0.1, 0.2]}),
     (gaussian.grid, {"order": 16, "limit": 10.0, "tilt": 0.0}),

@@ -7,6 +7,8 @@ here. The parts load when they are first named: ``wfmlib.theory``, ``wfmlib.lear
 from __future__ import annotations
 
 import importlib
+import os
+import tempfile
 
 __version__ = "0.1.0"
 
@@ -38,6 +40,17 @@ _MEMBERS = (
 )
 
 __all__ = [*_MEMBERS, *_PARTS]
+
+if _cache := os.environ.get("NUMBA_CACHE_DIR"):  # numba itself would name a kernel, not the folder
+    try:
+        os.makedirs(_cache, exist_ok=True)
+        with tempfile.TemporaryFile(dir=_cache):
+            pass
+    except OSError as error:
+        raise OSError(
+            f"NUMBA_CACHE_DIR must name a folder that can be written to, got {_cache!r} "
+            f"({error.strerror}): make it one, name another, or unset it"
+        ) from None
 
 
 def __getattr__(name):

@@ -67,6 +67,16 @@ def known(request):
     return device, (prior, array_of(device.activation)), error
 
 
+def test_waves_in_the_tails_are_no_jumps():
+    """The polynomials of ``sin(4 x)`` differ there, by little next to the density."""
+    known = Activation(lambda x: np.sin(4.0 * x))._correlation
+    low, high = known.edges[:-1, None], known.edges[1:, None]
+    values = known.g(0.5 * (low + high) + 0.5 * (high - low) * sampled.RULE[:, 0])
+    about = np.zeros(sampled.ROOM)
+    sampled.sampled(known.norm, known.edges, values, about)
+    assert about[sampled.SLOPE_AT_ONE] == pytest.approx(16.0, rel=1e-10)
+
+
 @pytest.mark.parametrize("kappa", [-0.6, 0.0, 0.35])
 def test_a_point_is_that_of_solve(known, kappa):
     device, given, error = known

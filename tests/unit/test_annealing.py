@@ -487,3 +487,13 @@ def test_bad_starts_are_named():
 def test_too_many_patterns_are_refused():
     with pytest.raises(ValueError, match="xi must have at most 130000 rows"):
         simulated_annealing(Perceptron(), np.ones((130_001, 1)), np.ones(130_001), rng=0)
+
+
+def test_few_sweeps_have_as_many_steps():
+    """A schedule that is not asked for fits the sweeps; one that is, and does not, is named."""
+    xi, sigma = patterns.random(5, 9, rng=1)
+    for anneal in (simulated_annealing, replicated_annealing):
+        found = anneal(Perceptron(), xi, sigma, sweeps=7, rng=1)
+        assert found.epochs <= 7
+        with pytest.raises(ValueError, match="steps must be at most the number of sweeps, 7, got"):
+            anneal(Perceptron(), xi, sigma, sweeps=7, steps=8)

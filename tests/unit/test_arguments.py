@@ -42,7 +42,7 @@ SLOW = {  # ends take tens of seconds; `solve`, which these ask, answers them
 FILES = {cifar10, dress_coat}  # they read what has to be downloaded
 #: Arguments with numbers in them whose ranges are no interval, by what the numbers are.
 OTHER = {
-    "patterns, labels and weights": "xi sigma w w1 w2 start reference direction solutions images",
+    "patterns, labels, weights": "xi X sigma w w1 w2 start reference direction solutions images",
     "any real number, and NaN": "stability one other distance excess x",
     "pairs of numbers that depend on each other": "features successes number protocol overlaps",
     "names or numbers of classes": "classes",
@@ -323,7 +323,7 @@ def test_patterns():
     xi, sigma = arguments.patterns([[1, -1], [1.0, 1]], np.array([1, -1]))
     assert xi.dtype == sigma.dtype == np.int8
     with pytest.raises(ValueError, match=r"xi must hold -1 and \+1 only, got an entry 0"):
-        arguments.patterns([[1, 0]], [1])
+        arguments.patterns([[1, 0, -1]], [1])
     with pytest.raises(ValueError, match=r"xi has shape \(1, 2\), sigma has shape \(2,\)"):
         arguments.patterns([[1, 1]], [1, 1])
     with pytest.raises(ValueError, match="2 axes"):

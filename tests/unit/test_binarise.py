@@ -16,7 +16,7 @@ def test_cut_at_the_median():
     images = np.array([[[100, 90], [110, 101]], [[64, 64], [64, 255]]], dtype=np.uint8)
     xi, kept = binarise(images)
     assert xi.tolist() == [[-1, -1, 1, 1], [-1, -1, -1, 1]]  # equal to the median: darker
-    assert xi.dtype == np.int8
+    assert xi.dtype == np.int64
     assert kept.tolist() == [True, True]
 
 
@@ -38,7 +38,7 @@ def test_medians_from_a_quarter_to_three_quarters(median, kept):
 
 
 def test_limits_are_included():
-    images = np.full((1, 3), 51, dtype=np.uint8)  # a fifth of 255
+    images = np.array([[51, 51, 255]], dtype=np.uint8)  # a fifth of 255
     for limits in ({"low": 0.2, "high": 0.3}, {"low": 0.1, "high": 0.2}):
         assert binarise(images, **limits)[1].all()
     assert not binarise(images, low=0.21, high=0.3)[1].any()
@@ -53,8 +53,30 @@ def test_images_that_are_none():
     images = np.zeros((2, 3), dtype=np.uint8)
     with pytest.raises(ValueError, match="low must be"):
         binarise(images, low=-0.1)
-    with pytest.raises(ValueError, match="high must be"):
+    with pytest.raises(ValueError, match="low must be at most high"):
         binarise(images, low=0.5, high=0.4)
+
+
+def test_images_of_another_grey_range():
+    """As scikit-learn has them, 0 to 16, and as PyTorch does, 0 to 1."""
+    images = np.random.default_rng(5).integers(0, 17, (9, 8, 8), dtype=np.uint8)
+    for wrong in (images, images // 16):
+        with pytest.raises(
+            ValueError, match=f"white is another level, say it, as white={np.max(wrong)}"
+        ):
+            binarise(wrong)
+    xi, kept = binarise(images, white=16)
+    for other, white in ((images / 16.0, 1.0), (images.astype(np.float32), 16.0)):
+        found = binarise(other, white=white)
+        np.testing.assert_array_equal(found[0], xi)
+        np.testing.assert_array_equal(found[1], kept)
+    assert len(xi) == kept.sum() > 0
+    with pytest.raises(TypeError, match=r"got dtype float64; of other numbers say the brightest"):
+        binarise(images / 16.0)
+    with pytest.raises(ValueError, match=r"grey levels from 0 to white = 1, got 0 to 16"):
+        binarise(images, white=1)
+    with pytest.raises(ValueError, match=r"grey levels from 0 to white = 1, got -1 to 1"):
+        binarise(images / 8.0 - 1.0, white=1)
 
 
 def labelled(down, up):
@@ -118,7 +140,7 @@ def test_shuffled_pixels():
     before = xi.copy()
     found = shuffle_pixels(xi, rng=7)
     np.testing.assert_array_equal(xi, before)
-    assert found.dtype == np.int8
+    assert found.dtype == np.int64
     np.testing.assert_array_equal(found.sum(axis=0), xi.sum(axis=0))
 
     def largest_correlation(patterns):

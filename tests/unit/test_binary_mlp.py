@@ -48,12 +48,12 @@ def test_against_sums_written_out(sizes):
     net = BinaryMLP(w)
     plain = [plain_sums(w, one) for one in xi]
     sums = net.preactivations(xi)
-    assert [one.dtype for one in sums] == [np.int32] * len(w)
+    assert [one.dtype for one in sums] == [np.int64] * len(w)
     for layer, found in enumerate(sums):
         np.testing.assert_array_equal(found, [one[layer] for one in plain])
     answers = [plain_answer(one[-1]) for one in plain]
     output = net.output(xi)
-    assert output.dtype == np.int8
+    assert output.dtype == np.int64
     np.testing.assert_array_equal(output, answers)
     wrong = sum(a != s for a, s in zip(answers, sigma, strict=True))
     assert net.errors(xi, sigma) == wrong > 0
@@ -256,7 +256,7 @@ def test_weights_are_its_own():
     for one in given:
         one *= -1
     np.testing.assert_array_equal(net.output(xi), before)
-    assert [one.dtype for one in net.w] == [np.int8] * 2
+    assert [one.dtype for one in net.w] == [np.int64] * 2
     assert (net.inputs, net.units, net.classes) == (9, (5,), 2)
     assert repr(net) == "BinaryMLP(9 - 5 - 1)"
     deeper, _, _ = make((8, 6, 4, 3))

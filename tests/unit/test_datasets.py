@@ -62,7 +62,8 @@ def held(cache):
 
 def assert_same(found, wanted):
     for one, other in zip(found, wanted, strict=True):
-        assert one.dtype == np.uint8
+        # pictures as the file has them, labels to calculate with
+        assert one.dtype == (np.uint8 if one.ndim > 1 else np.int64)
         assert one.flags.c_contiguous
         assert one.flags.writeable
         np.testing.assert_array_equal(one, other)
@@ -76,7 +77,8 @@ def assert_same(found, wanted):
 @pytest.mark.parametrize("shape", [(5,), (0,), (3, 4, 6), (1, 28, 28)])
 def test_idx(shape):
     array = np.random.default_rng(2).integers(256, size=shape, dtype=np.uint8)
-    assert_same([formats.idx(tiny_images.idx_bytes(array), len(shape))], [array])
+    found = formats.idx(tiny_images.idx_bytes(array), len(shape))
+    assert_same([found if found.ndim > 1 else found.astype(np.int64)], [array])
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\3\4", b"\0\0\x0d\3", b"\0\0\x08\1\0\0\0\2ab"])
@@ -89,7 +91,8 @@ def test_cifar():
     rng = np.random.default_rng(3)
     images = rng.integers(256, size=(3, 32, 32, 3), dtype=np.uint8)
     labels = np.array([0, 9, 4], np.uint8)
-    assert_same(formats.cifar(tiny_images.cifar_bytes(images, labels)), (images, labels))
+    found, classes = formats.cifar(tiny_images.cifar_bytes(images, labels))
+    assert_same((found, classes.astype(np.int64)), (images, labels))
 
 
 @pytest.mark.parametrize(
@@ -119,6 +122,16 @@ def test_all_from_a_folder(folder, server, cache):
         assert_same(datasets.cifar10(batch), server.arrays["cifar10", batch])
     assert server.asked == []
     assert not cache.exists()
+
+
+def test_pictures_in_a_wider_type(folder, server):
+    for load, name in ((datasets.mnist, "mnist"), (datasets.fashion_mnist, "fashion_mnist")):
+        images, _ = load("train", dtype=float)
+        assert images.dtype == float
+        np.testing.assert_array_equal(images, server.arrays[name, "train"][0])
+    assert datasets.cifar10(1, dtype=np.int16)[0].dtype == np.int16
+    with pytest.raises(ValueError, match="dtype must be a type of real numbers that holds uint8"):
+        datasets.mnist("train", dtype=np.int8)
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

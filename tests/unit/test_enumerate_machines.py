@@ -65,7 +65,7 @@ def test_everything_against_the_naive_statement(instance, flat, prefix, data):
     assert found.count == len(expected)
     assert isinstance(found.count, int)
     np.testing.assert_array_equal(found.solutions, expected)
-    assert found.solutions.dtype == np.int8
+    assert found.solutions.dtype == np.int64
     distance = np.count_nonzero(expected != reference, axis=1)
     np.testing.assert_array_equal(found.counts_by_distance, np.bincount(distance, minlength=N + 1))
 
@@ -236,7 +236,7 @@ def test_the_number_of_threads_does_not_matter(machine, threads):
 @pytest.mark.parametrize("N", [1, 2, 7])
 def test_all_weights_are_in_lexicographic_order(N):
     np.testing.assert_array_equal(all_weights(N), all_signs(N))
-    assert all_weights(N).dtype == np.int8
+    assert all_weights(N).dtype == np.int64
 
 
 @given(instances())
@@ -252,7 +252,7 @@ def test_fields_against_the_naive_statement(instance):
         [w[:, u * n : (u + 1) * n] @ xi[:, u * n : (u + 1) * n].T for u in range(units)], axis=2
     )
     np.testing.assert_array_equal(fields, expected)
-    assert plain.dtype == fields.dtype == np.int8
+    assert plain.dtype == fields.dtype == np.int64
 
 
 def test_fields_and_solutions_agree():

@@ -71,7 +71,7 @@ def test_everything_against_the_naive_statement(instance, whole, part, block, ch
     assert found.count == len(expected)
     assert isinstance(found.count, int)
     np.testing.assert_array_equal(found.solutions, expected)
-    assert found.solutions.dtype == np.int8
+    assert found.solutions.dtype == np.int64
 
     levels = [s for s in range(-N, N + 1, 2) if s > threshold]
     np.testing.assert_array_equal(found.margins, np.array(levels) / np.sqrt(N))

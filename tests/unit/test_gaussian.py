@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import special
 
+from wfmlib import Margin
 from wfmlib.numerics import gaussian, tails
 from wfmlib.numerics.gaussian import (
     G,
@@ -24,6 +25,7 @@ from wfmlib.numerics.gaussian import (
     hazard_derivative,
     legendre_rule,
     log_H,
+    panels,
 )
 
 mp.mp.dps = 50
@@ -506,3 +508,28 @@ def test_rules_are_shared_and_protected():
     assert legendre_rule(12) is legendre_rule(12)
     with pytest.raises(ValueError, match="read-only"):
         legendre_rule(12)[0, 0] = 0.0
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-15.0, 15.0), st.floats(0.0, 3.0)), max_size=4),
+    st.floats(-9.0, 0.0),
+)
+def test_panels_without_the_compiler_are_the_same(features, low):
+    table = np.array(features, dtype=float).reshape(-1, 2)
+    found, wanted = (fill(table, low, 10.0, legendre_rule(12)) for fill in (panels, fill_grid))
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(found[1], wanted[1], rtol=1e-14)
+
+
+def test_a_margin_has_the_values_of_the_kernels():
+    """To the rounding of u, from the far tails to where the hazard is u itself."""
+    u = np.concatenate([np.linspace(-36.0, 10.0, 400), np.geomspace(1e-3, 1e12, 400)])
+    error = 2e-15 * (1.0 + np.minimum(u, 0.0) ** 2)
+    one = Margin(0.0)
+    for found, wanted in (
+        (one.log_weight(-u, 1.0), log_H(u)),
+        (one.slope(-u, 1.0), hazard(u)),
+        (-one.curvature(-u, 1.0), hazard_derivative(u)),
+    ):
+        assert np.all(np.abs(found - wanted) <= error * np.abs(wanted))

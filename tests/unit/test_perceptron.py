@@ -22,9 +22,9 @@ def test_a_worked_example():
 
 def test_types_and_text():
     net = Perceptron([1.0, -1.0, 1.0, 1.0])
-    assert net.w.dtype == np.int8
+    assert net.w.dtype == np.int64
     assert repr(net) == "Perceptron(N=4, binary weights)"
-    assert net.output(XI).dtype == np.int8
+    assert net.output(XI).dtype == np.int64
     assert isinstance(net.errors(XI, SIGMA), int)
     real = Perceptron([0.5, -1.0, 1.0, 1.0])
     assert real.w.dtype == np.float64

@@ -35,6 +35,7 @@ UNRANGED = [  # calls of functions whose arguments have no range
     (margin_students.dense_threshold, {"device": Perceptron()}),
     (margin_students.replica_threshold, {"device": Perceptron()}),
     (clusters.breakup, {"device": Perceptron()}),
+    (patterns.signs, {"X": [0, 1]}),
     (learning.enumerate_fields, {"device": Perceptron(), **INSTANCE}),
     (landscape.overlap, UNITS),
     (landscape.match_units, UNITS),

@@ -1,5 +1,6 @@
 """A first line that does not wait: what devices and theory load and compile when imported."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -31,6 +32,22 @@ def test_theory_loads_and_compiles_only_what_it_needs():
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+FIRST = """
+from wfmlib import Margin, Perceptron, ReLU, Spherical, TreeCommittee
+from wfmlib.theory import typical
+for device in (Perceptron(), Perceptron(Spherical()), TreeCommittee(float("inf"), ReLU())):
+    typical.solve(device, 0.3, Margin(0.1)).replicon, typical.capacity(device)
+typical.max_margin(Perceptron(), 0.5)
+"""
+
+
+def test_first_typical_points_compile_nothing(tmp_path):
+    """An empty cache stays empty."""
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", FIRST], env=settings, check=True)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @njit

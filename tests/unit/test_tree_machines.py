@@ -46,9 +46,9 @@ def test_a_worked_example():
 @pytest.mark.parametrize("machine", MACHINES)
 def test_types_and_text(machine):
     net = machine([[1.0, -1.0], [1.0, 1.0], [1.0, 1.0]])
-    assert net.w.dtype == np.int8
+    assert net.w.dtype == np.int64
     assert repr(net) == f"{machine.__name__}(K=3, N=6, binary weights)"
-    assert net.output(XI).dtype == np.int8
+    assert net.output(XI).dtype == np.int64
     assert isinstance(net.errors(XI, SIGMA), int)
     assert net.stabilities(XI, SIGMA).dtype == np.float64
     given_w = np.full((3, 2), 0.5)
@@ -242,7 +242,7 @@ def test_symmetries_of_the_fully_connected_committee(case, random, seed):
 def test_text_and_refusals_of_the_fully_connected_committee():
     net = Committee(np.ones((3, 6)))
     assert repr(net) == "Committee(K=3, N=6, binary weights)"
-    assert net.w.dtype == np.int8
+    assert net.w.dtype == np.int64
     # votes of three equal units: those of one; the sums are 2, -2, 4 and -6
     np.testing.assert_array_equal(net.output(XI), [1, -1, 1, -1])
     np.testing.assert_array_equal(net.fields(XI)[:, 1] * np.sqrt(6), [2, -2, 4, -6])

@@ -8,34 +8,48 @@ cut at the background or at saturation.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from wfmlib.datasets.images import FASHION_MNIST_CLASSES, fashion_mnist
 from wfmlib.numerics import arguments
-from wfmlib.numerics.arguments import Count, Share
+from wfmlib.numerics.arguments import Count, Positive, Share
 from wfmlib.numerics.types import Array, Seed
 
 DRESS, COAT = (FASHION_MNIST_CLASSES.index(name) for name in ("dress", "coat"))
-WHITE = 255  # grey levels are counted in shares of it
+WHITE = 255.0  # of uint8: grey levels are counted in shares of it
 
 
 @arguments.checked
-def binarise(images: ArrayLike, *, low: Share = 0.25, high: Share = 0.75) -> tuple[Array, Array]:
+def binarise(
+    images: ArrayLike,
+    *,
+    low: Share = 0.25,
+    high: Share = 0.75,
+    white: Positive | None = None,
+    dtype: DTypeLike = np.int64,
+) -> tuple[Array, Array]:
     """Cut grey images at their medians  [eq-binarise].
 
     Parameters
     ----------
     images : array_like
-        Shape (P, ...), uint8 from 0 to 255, such as `wfmlib.datasets.fashion_mnist` returns. The
-        axes after the first are one pattern.
+        Shape (P, ...), uint8 from 0 to 255, such as `wfmlib.datasets.fashion_mnist` returns, or
+        numbers from 0 to `white`. The axes after the first are one pattern.
     low, high : float, optional
-        Keep the images whose median is from `low` to `high`, as shares of 255, both
+        Keep the images whose median is from `low` to `high`, as shares of `white`, both
         included, from 0 to 1.
+    white : float, optional
+        The brightest grey level, positive: 1 or 16, as images come elsewhere. By default 255, of
+        images in uint8.
+    dtype : numpy.dtype, optional
+        Of what is returned. The default is wide enough to calculate with, and takes 8 bytes an
+        entry; ``np.int8`` takes one, and its sums wrap beyond 127: for data that are large and
+        are handed on to functions of this package.
 
     Returns
     -------
     xi : numpy.ndarray
-        Patterns, shape (number kept, N), int8: +1 where a pixel is brighter than the median of
+        Patterns, shape (number kept, N): +1 where a pixel is brighter than the median of
         its image, -1 where it is darker or equal to it.
     kept : numpy.ndarray
         Shape (P,), bool: which images these are, in their order.
@@ -43,28 +57,47 @@ def binarise(images: ArrayLike, *, low: Share = 0.25, high: Share = 0.75) -> tup
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of range; the message names it.
+        If an argument is of the wrong kind or out of range; the message names it. Also if no
+        image is kept and none has a pixel above half of 255: white is another level then.
 
     Source: P1, Sec. V.
     """
     given = arguments.array("images", images)
-    if given.dtype != np.uint8:
-        raise TypeError(f"images must be uint8, from 0 to 255, got dtype {given.dtype}")
+    if given.dtype.kind not in "iuf" or (white is None and given.dtype != np.uint8):
+        cure = "; of other numbers say the brightest, as white=1.0" if white is None else ""
+        raise TypeError(f"images must be uint8, from 0 to 255, got dtype {given.dtype}{cure}")
     if given.ndim < 2 or given.size == 0:
         raise ValueError(
             f"images must be a non-empty array with 2 axes or more, got shape {given.shape}"
         )
-    high = arguments.real("high", high, low, 1.0)
+    if high < low:
+        raise ValueError(f"low must be at most high, got low={low:g} and high={high:g}")
+    kind, level = arguments.dtype(dtype), WHITE if white is None else white
+    if not np.all((given >= 0) & (given <= level)):
+        raise ValueError(
+            f"images must hold grey levels from 0 to white = {level:g}, got {given.min():g} to "
+            f"{given.max():g}"
+        )
     pixels = given.reshape(len(given), -1)
     medians = np.median(pixels, axis=1)
-    kept = (low * WHITE <= medians) & (medians <= high * WHITE)
-    xi = np.where(pixels[kept] > medians[kept, None], 1, -1).astype(np.int8)
-    return xi, kept
+    kept = (low * level <= medians) & (medians <= high * level)
+    if white is None and not kept.any() and given.max() <= level / 2.0:
+        raise ValueError(
+            f"images must be uint8, from 0 to 255: none has its median from {low:g} to {high:g} "
+            f"of that, and no pixel is above {given.max()}; if white is another level, say it, as "
+            f"white={given.max()}"
+        )
+    bright = pixels[kept] > medians[kept, None]
+    return np.where(bright, kind.type(1), kind.type(-1)), kept
 
 
 @arguments.checked
 def dress_coat(
-    patterns: Count = 500, *, rng: Seed = None, balanced: bool = True
+    patterns: Count = 500,
+    *,
+    rng: Seed = None,
+    balanced: bool = True,
+    dtype: DTypeLike = np.int64,
 ) -> tuple[Array, Array, Array, Array]:
     """Return the task of telling dresses from coats, after Fashion-MNIST.
 
@@ -80,13 +113,17 @@ def dress_coat(
         Which of them.
     balanced : bool, optional
         As for `draw`. P1 does not say; of all together 9 in 10 are coats.
+    dtype : numpy.dtype, optional
+        Of what is returned. The default is wide enough to calculate with, and takes 8 bytes an
+        entry; ``np.int8`` takes one, and its sums wrap beyond 127: for data that are large and
+        are handed on to functions of this package.
 
     Returns
     -------
     xi_train : numpy.ndarray
-        Shape (patterns, 784), int8, -1 and +1, in random order.
+        Shape (patterns, 784), -1 and +1, in random order.
     sigma_train : numpy.ndarray
-        Shape (patterns,), int8: +1 is a coat, -1 a dress.
+        Shape (patterns,): +1 is a coat, -1 a dress.
     xi_test, sigma_test : numpy.ndarray
         The same for testing, in the order of the official file.
 
@@ -99,12 +136,20 @@ def dress_coat(
 
     Source: P1, Sec. V.
     """
-    return *draw(*_task("train"), patterns, rng=rng, balanced=balanced), *_task("test")
+    drawn = draw(*_task("train"), patterns, rng=rng, balanced=balanced, dtype=dtype)
+    xi, sigma = (each.astype(dtype) for each in _task("test"))
+    return *drawn, xi, sigma
 
 
 @arguments.checked
 def draw(
-    xi: ArrayLike, sigma: ArrayLike, patterns: Count, *, rng: Seed = None, balanced: bool = True
+    xi: ArrayLike,
+    sigma: ArrayLike,
+    patterns: Count,
+    *,
+    rng: Seed = None,
+    balanced: bool = True,
+    dtype: DTypeLike = np.int64,
 ) -> tuple[Array, Array]:
     """Draw some of the patterns of two classes, without repetition and in random order.
 
@@ -120,11 +165,15 @@ def draw(
         Which of them.
     balanced : bool, optional
         Draw as many with label -1 as with +1 (an odd one out has +1), or from all together.
+    dtype : numpy.dtype, optional
+        Of what is returned. The default is wide enough to calculate with, and takes 8 bytes an
+        entry; ``np.int8`` takes one, and its sums wrap beyond 127: for data that are large and
+        are handed on to functions of this package.
 
     Returns
     -------
     xi, sigma : numpy.ndarray
-        Shapes (patterns, N) and (patterns,), int8.
+        Shapes (patterns, N) and (patterns,).
 
     Raises
     ------
@@ -133,7 +182,7 @@ def draw(
         the message names it.
     """
     xi, sigma = arguments.patterns(xi, sigma)
-    rng = arguments.generator(rng)
+    rng, kind = arguments.generator(rng), arguments.dtype(dtype)
     if balanced:
         groups = [np.flatnonzero(sigma == label) for label in (-1, 1)]
         counts = [patterns // 2, patterns - patterns // 2]
@@ -151,10 +200,10 @@ def draw(
         for group, count in zip(groups, counts, strict=True)
     ]
     order = rng.permutation(np.concatenate(chosen))
-    return xi[order], sigma[order]
+    return xi[order].astype(kind), sigma[order].astype(kind)
 
 
-def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None) -> Array:
+def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None, dtype: DTypeLike = np.int64) -> Array:
     """Permute every pixel among the patterns, each in its own way  [eq-shuffle].
 
     Each pixel keeps its mean over the patterns; pixels are independent of each other otherwise,
@@ -166,11 +215,15 @@ def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None) -> Array:
         Patterns, shape (P, N), entries -1 and +1.
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the permutations.
+    dtype : numpy.dtype, optional
+        Of what is returned. The default is wide enough to calculate with, and takes 8 bytes an
+        entry; ``np.int8`` takes one, and its sums wrap beyond 127: for data that are large and
+        are handed on to functions of this package.
 
     Returns
     -------
     numpy.ndarray
-        Shape (P, N), int8.
+        Shape (P, N).
 
     Raises
     ------
@@ -179,11 +232,12 @@ def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None) -> Array:
 
     Source: P1, App. F.
     """
-    return arguments.generator(rng).permuted(arguments.signs("xi", xi, 2), axis=0)
+    kind = arguments.dtype(dtype)
+    return arguments.generator(rng).permuted(arguments.signs("xi", xi, 2), axis=0).astype(kind)
 
 
 def _task(split: str) -> tuple[Array, Array]:
     """Return the patterns and labels of all dresses and coats of a split that are kept."""
     images, labels = fashion_mnist(split, (DRESS, COAT))
-    xi, kept = binarise(images)
-    return xi, np.where(labels[kept] == COAT, 1, -1).astype(np.int8)
+    xi, kept = binarise(images, dtype=np.int8)
+    return xi, np.where(labels[kept] == COAT, 1, -1)

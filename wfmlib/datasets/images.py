@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Interval
+from numpy.typing import DTypeLike
 
 from wfmlib.datasets import formats, sources, store
 from wfmlib.numerics import arguments
@@ -44,7 +45,12 @@ CIFAR10_CLASSES = (
 SPLITS = {"train": "train", "test": "t10k"}  # as the files are called
 
 
-def fashion_mnist(split: str, classes: Sequence[str | int] | None = None) -> tuple[Array, Array]:
+def fashion_mnist(
+    split: str,
+    classes: Sequence[str | int] | None = None,
+    *,
+    dtype: DTypeLike = np.uint8,
+) -> tuple[Array, Array]:
     """Return the images and labels of Fashion-MNIST.
 
     Xiao, Rasul and Vollgraf, arXiv:1708.07747. MIT licence, (c) 2017 Zalando SE.
@@ -56,13 +62,16 @@ def fashion_mnist(split: str, classes: Sequence[str | int] | None = None) -> tup
     classes : sequence of str or int, optional
         Keep these classes only: names of `FASHION_MNIST_CLASSES`, in upper or lower case, or
         numbers from 0 to 9. The order of the images, and the labels, stay those of the file.
+    dtype : numpy.dtype, optional
+        Of the images. All to train with take 47 MB in uint8, which wraps beyond 255;
+        8 times as much in int64 or float64.
 
     Returns
     -------
     images : numpy.ndarray
-        Shape (P, 28, 28), uint8: rows and columns; 0 is the background.
+        Shape (P, 28, 28), of type `dtype`: rows and columns; 0 is the background.
     labels : numpy.ndarray
-        Shape (P,), uint8, from 0 to 9.
+        Shape (P,), int64, from 0 to 9.
 
     Raises
     ------
@@ -74,14 +83,15 @@ def fashion_mnist(split: str, classes: Sequence[str | int] | None = None) -> tup
     """
     split = arguments.choice("split", split, tuple(SPLITS))
     chosen = None if classes is None else _numbers(classes)
+    kind = arguments.dtype(dtype, np.uint8)
     images, labels = _idx("fashion_mnist", split)
-    if chosen is None:
-        return images, labels
-    kept = np.isin(labels, chosen)
-    return images[kept], labels[kept]
+    if chosen is not None:
+        kept = np.isin(labels, chosen)
+        images, labels = images[kept], labels[kept]
+    return images.astype(kind, copy=False), labels
 
 
-def mnist(split: str) -> tuple[Array, Array]:
+def mnist(split: str, *, dtype: DTypeLike = np.uint8) -> tuple[Array, Array]:
     """Return the images and labels of MNIST.
 
     LeCun, Bottou, Bengio and Haffner, Proc. IEEE 86, 2278 (1998). The page on which it was
@@ -91,26 +101,33 @@ def mnist(split: str) -> tuple[Array, Array]:
     ----------
     split : str
         ``"train"`` (60000 images) or ``"test"`` (10000).
+    dtype : numpy.dtype, optional
+        Of the images. Those to train with take 47 MB in uint8, which wraps beyond 255;
+        8 times as much in int64 or float64.
 
     Returns
     -------
     images : numpy.ndarray
-        Shape (P, 28, 28), uint8: rows and columns; 0 is the background.
+        Shape (P, 28, 28), of type `dtype`: rows and columns; 0 is the background.
     labels : numpy.ndarray
-        Shape (P,), uint8: the digits.
+        Shape (P,), int64: the digits.
 
     Raises
     ------
     ValueError
-        If `split` is neither of the two.
+        If `split` is neither of the two, or `dtype` does not hold uint8.
     ValueError, FileNotFoundError
         For a file, as for `fashion_mnist`.
     """
-    return _idx("mnist", arguments.choice("split", split, tuple(SPLITS)))
+    split, kind = arguments.choice("split", split, tuple(SPLITS)), arguments.dtype(dtype, np.uint8)
+    images, labels = _idx("mnist", split)
+    return images.astype(kind, copy=False), labels
 
 
 @arguments.checked
-def cifar10(batch: Annotated[int, Interval(ge=1, le=5)] | str) -> tuple[Array, Array]:
+def cifar10(
+    batch: Annotated[int, Interval(ge=1, le=5)] | str, *, dtype: DTypeLike = np.uint8
+) -> tuple[Array, Array]:
     """Return the images and labels of one batch of CIFAR-10.
 
     Krizhevsky, *Learning Multiple Layers of Features from Tiny Images*, technical report (2009).
@@ -123,18 +140,21 @@ def cifar10(batch: Annotated[int, Interval(ge=1, le=5)] | str) -> tuple[Array, A
     ----------
     batch : int or str
         A training batch, from 1 to 5, or ``"test"``; 10000 images each.
+    dtype : numpy.dtype, optional
+        Of the images. A batch takes 31 MB in uint8, which wraps beyond 255;
+        8 times as much in int64 or float64.
 
     Returns
     -------
     images : numpy.ndarray
-        Shape (10000, 32, 32, 3), uint8: rows, columns and red, green, blue.
+        Shape (10000, 32, 32, 3), of type `dtype`: rows, columns and red, green, blue.
     labels : numpy.ndarray
-        Shape (10000,), uint8, from 0 to 9: the places in `CIFAR10_CLASSES`.
+        Shape (10000,), int64, from 0 to 9: the places in `CIFAR10_CLASSES`.
 
     Raises
     ------
     TypeError, ValueError
-        If `batch` is none of those.
+        If `batch` is none of those, or `dtype` does not hold uint8.
     ValueError, FileNotFoundError
         For a file, as for `fashion_mnist`.
     """
@@ -144,14 +164,17 @@ def cifar10(batch: Annotated[int, Interval(ge=1, le=5)] | str) -> tuple[Array, A
         name = "test_batch.bin"
     else:
         name = f"data_batch_{batch}.bin"
-    return formats.cifar(store.read(f"{sources.FOLDERS['cifar10']}/{name}"))
+    kind = arguments.dtype(dtype, np.uint8)
+    images, labels = formats.cifar(store.read(f"{sources.FOLDERS['cifar10']}/{name}"))
+    return images.astype(kind, copy=False), labels.astype(np.int64)
 
 
 def _idx(name, split):
     """Return images and labels from a pair of IDX files."""
     begin = f"{sources.FOLDERS[name]}/{SPLITS[split]}"
     images = formats.idx(store.read(f"{begin}-images-idx3-ubyte.gz"), 3)
-    return images, formats.idx(store.read(f"{begin}-labels-idx1-ubyte.gz"), 1)
+    labels = formats.idx(store.read(f"{begin}-labels-idx1-ubyte.gz"), 1)
+    return images, labels.astype(np.int64)
 
 
 def _numbers(classes):

@@ -30,7 +30,7 @@ def network(given, name="solution"):
 def sign_units(given, name="solution"):
     """Return the weights of sign units that vote, and whether they see disjoint inputs.
 
-    Shape (N,), (K, N/K) or (K, N); int8 where weights are binary.
+    Shape (N,), (K, N/K) or (K, N); int64 where weights are binary.
     """
     net = network(given, name)
     if not isinstance(net, (Perceptron, TreeCommittee)):  # Committee is one of the latter

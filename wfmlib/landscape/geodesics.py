@@ -45,7 +45,7 @@ def geodesic(a: Given, b: Given, position: Share) -> Array:
         If an argument is of the wrong kind, shapes differ, a unit is zero, or units are opposite
         and meet at zero; the message names it.
     """
-    return blend([a, b], [1.0 - position, position])
+    return _blended([_sphere("a", a), _sphere("b", b)], [1.0 - position, position], "a and b")
 
 
 @arguments.checked
@@ -76,13 +76,7 @@ def blend(solutions: Sequence[Given], shares: Shares) -> Array:
         raise ValueError(f"shares must be one for each of {len(w)} solutions, got {shares.shape}")
     if not np.any(shares):
         raise ValueError(f"shares must not be all zero, got {shares}")
-    if any(one.shape != w[0].shape for one in w):
-        raise ValueError(f"solutions must have one shape, got {[one.shape for one in w]}")
-    mixed = np.tensordot(shares / np.sum(shares), np.array(w), axes=1)
-    norms = np.sqrt(np.mean(mixed**2, axis=-1, keepdims=True))
-    if np.any(norms < 1e-12):
-        raise ValueError("solutions must not have opposite units that meet at zero")
-    return mixed / norms
+    return _blended(w, shares, "solutions")
 
 
 @arguments.checked
@@ -156,6 +150,17 @@ def barrier(
         coords={"position": ("position", place, {"long_name": "position"})},
         attrs={"barrier": float(np.max(rate) - max(rate[0], rate[-1]))},
     )
+
+
+def _blended(w, shares, names):
+    """Return the blend of weights whose units are of norm sqrt(M)."""
+    if any(one.shape != w[0].shape for one in w):
+        raise ValueError(f"{names} must have one shape, got {[one.shape for one in w]}")
+    mixed = np.tensordot(shares / np.sum(shares), np.array(w), axes=1)
+    norms = np.sqrt(np.mean(mixed**2, axis=-1, keepdims=True))
+    if np.any(norms < 1e-12):
+        raise ValueError(f"{names} must not have opposite units that meet at zero")
+    return mixed / norms
 
 
 def _several(solutions):

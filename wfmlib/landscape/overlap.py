@@ -24,7 +24,7 @@ class Matching(NamedTuple):
     permutation : numpy.ndarray
         Shape (K,), int64: unit k of the first network is unit ``permutation[k]`` of the second.
     signs : numpy.ndarray
-        Shape (K,), int8: -1 where that unit fits with its sign changed.
+        Shape (K,), int64: -1 where that unit fits with its sign changed.
     """
 
     permutation: np.ndarray
@@ -70,7 +70,7 @@ def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = T
     free = signs
     gain = np.abs(cosines) if free else cosines
     rows, permutation = linear_sum_assignment(gain, maximize=True)
-    chosen = np.ones(len(rows), dtype=np.int8)
+    chosen = np.ones(len(rows), dtype=np.int64)
     if free:
         chosen[cosines[rows, permutation] < 0.0] = -1
     return Matching(permutation.astype(np.int64), chosen)
@@ -110,8 +110,10 @@ def match_layers(
     matched = [np.array(w) for w in two]
     for layer in range(len(matched) - 1):
         order, turned = match_units(one[layer], matched[layer], signs=signs)
-        matched[layer] = turned[:, None] * matched[layer][order]
-        matched[layer + 1] = matched[layer + 1][..., order] * turned
+        matched[layer] = matched[layer][order]
+        matched[layer][turned < 0] *= -1
+        matched[layer + 1] = matched[layer + 1][..., order]
+        matched[layer + 1][..., turned < 0] *= -1
     return matched
 
 

@@ -183,8 +183,10 @@ class Activation(EnergeticTerm):
     but for pairs of them less than 0.002 apart, between which g may not be looked at.
 
     Relative errors are below 1e-11 in 1 - c and c', absolute ones in c; that of c'', relative or
-    absolute, is below 1e-10 or ``1e-14 / (1 - q)``, whichever is larger. The first look at g takes
-    up to 0.1 s.
+    absolute, is below 1e-10 or ``1e-14 / (1 - q)``, whichever is larger. If g returns float32, or
+    rounds x to it, 1 - c and c' have relative errors of 1e-5. The first look at g takes up to
+    0.1 s, longer if g oscillates: 0.4 s for ``sin(50 x)``. Beyond that values of q above 0.98 cost
+    a second each, and from about ``sin(200 x)`` on g is refused.
 
     Parameters
     ----------
@@ -194,10 +196,11 @@ class Activation(EnergeticTerm):
     Raises
     ------
     TypeError
-        If g is not callable, or does not return an array of real numbers of the same shape.
+        If g is not callable, or does not return an array of real numbers, in double or single
+        precision, of the same shape.
     ValueError
-        If g is not finite, grows too fast for ``E g^2``, is constant, oscillates or bends on a
-        scale below 1e-5, or is singular in another way than by a corner or a jump.
+        If g is not finite, grows too fast for ``E g^2``, is constant, oscillates too fast, bends
+        on a scale below 1e-5, or is singular in another way than by a corner or a jump.
 
     Notes
     -----

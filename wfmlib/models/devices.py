@@ -126,7 +126,7 @@ class Perceptron(Device):
     Examples
     --------
     >>> Perceptron().network([1, -1, 1]).output([[1, 1, 1]])
-    array([1], dtype=int8)
+    array([1])
     """
 
     weights: Binary | Spherical = Binary()

@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from wfmlib.numerics._plain import plain
+
 WORD = 64  # inputs whose ones are counted at once, and bits in a word
 LANES = 8  # words in a row
 LEVELS = 6  # bits of a counter that 64 more ones go through before there is a carry
@@ -24,6 +26,48 @@ _INDEX = ir.IntType(64)
 _ROW = ir.VectorType(ir.IntType(64), LANES)
 
 
+# ------------------------------------------------------------------------------------------------
+# In NumPy
+# ------------------------------------------------------------------------------------------------
+
+
+def _summed(a, b, c):
+    return a ^ b ^ c, (a & b) | (c & (a ^ b))
+
+
+def _tabulate(seen, first, table):
+    for triple in range(TRIPLES):
+        given = seen[first + 3 * triple : first + 3 * triple + 3]
+        for m in range(8):
+            rows = [x if m >> i & 1 else ~x for i, x in enumerate(given)]
+            place = 16 * triple + 2 * m
+            table[place], table[place + 1] = _summed(*rows)
+    table[TABLE - 2], table[TABLE - 1] = ~seen[first + WORD - 1], seen[first + WORD - 1]
+
+
+def _add_word(table, weights, counter, carry):
+    word, up = int(weights), 0
+    rows = [(0, table[TABLE - 2 + (word >> (WORD - 1))])]
+    for triple in range(TRIPLES):
+        place = 16 * triple + 2 * (word >> 3 * triple & 7)
+        rows += [(0, table[place]), (1, table[place + 1])]
+    for least, row in rows:
+        for level in range(least, LEVELS):
+            counter[level], row = counter[level] ^ row, counter[level] & row
+        up = up | row  # fewer than 128 ones in all: one carry at most
+    counter[carry] = up
+
+
+def _add_rows(counter, total, one, other, carry):
+    counter[total], counter[carry] = _summed(counter[one], counter[other], counter[total])
+
+
+# ------------------------------------------------------------------------------------------------
+# For the compiler
+# ------------------------------------------------------------------------------------------------
+
+
+@plain(_tabulate)
 @intrinsic
 def tabulate(context, seen, first, table):
     """Write what 64 inputs may add to a counter, for each choice of their signs, to a table.
@@ -57,6 +101,7 @@ def tabulate(context, seen, first, table):
     return types.void(seen, types.int64, table), generate
 
 
+@plain(_add_word)
 @intrinsic
 def add_word(context, table, weights, counter, carry):
     """Add 64 inputs to rows 0 to 5 of a counter, and write the carry, of weight 64, to a row.
@@ -97,6 +142,7 @@ def add_word(context, table, weights, counter, carry):
     return types.void(table, types.uint64, counter, types.int64), generate
 
 
+@plain(_add_rows)
 @intrinsic
 def add_rows(context, counter, total, one, other, carry):
     """Add rows `one` and `other` to row `total`, and write the carry to row `carry`."""

@@ -12,7 +12,7 @@ from wfmlib.numerics.types import Array
 
 
 def weights(w, ndim):
-    """Return weights as a new array with `ndim` axes: int8 when binary, float64 otherwise."""
+    """Return weights as a new array with `ndim` axes: int64 when binary, float64 otherwise."""
     w = arguments.array("w", w)
     if w.dtype.kind not in "iuf":
         raise TypeError(f"w must be an array of real numbers, got dtype {w.dtype}")
@@ -21,12 +21,12 @@ def weights(w, ndim):
         raise ValueError(f"w must be a non-empty array with {axes}, got shape {w.shape}")
     if not np.all(np.isfinite(w)):
         raise ValueError(f"w must be finite, got an entry {w[~np.isfinite(w)][0]}")
-    return w.astype(np.int8 if np.all(np.abs(w) == 1) else np.float64)
+    return w.astype(np.int64 if np.all(np.abs(w) == 1) else np.float64)
 
 
 def kind(w):
     """Return the word for checked weights."""
-    return "binary" if w.dtype == np.int8 else "real"
+    return "binary" if w.dtype.kind == "i" else "real"
 
 
 class Machine(ABC):
@@ -45,9 +45,9 @@ class Machine(ABC):
         Returns
         -------
         numpy.ndarray
-            Shape (P,), int8: -1, +1, or 0 for a tie, which no label equals: a tie is an error.
+            Shape (P,), int64: -1, +1, or 0 for a tie, which no label equals: a tie is an error.
         """
-        return np.sign(self._votes(arguments.signs("xi", xi, 2))).astype(np.int8)
+        return np.sign(self._votes(arguments.signs("xi", xi, 2))).astype(np.int64)
 
     def errors(self, xi: ArrayLike, sigma: ArrayLike) -> int:
         """Return the number of patterns whose output is not their label: ties are errors.
@@ -78,7 +78,7 @@ class TreeMachine(Machine):
     Attributes
     ----------
     w : numpy.ndarray
-        The weights, shape (K, N/K): int8 when they are binary, float64 otherwise.
+        The weights, shape (K, N/K): int64 when they are binary, float64 otherwise.
     """
 
     def __init__(self, w: ArrayLike) -> None:

@@ -40,7 +40,7 @@ class BinaryMLP:
     Attributes
     ----------
     w : list of numpy.ndarray
-        The weights, int8, each with two axes.
+        The weights, int64, each with two axes.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class BinaryMLP:
         Returns
         -------
         list of numpy.ndarray
-            Exact integers, int32, shape (P, units); not divided by a root of the number of
+            Exact integers, int64, shape (P, units); not divided by a root of the number of
             weights.
 
         Raises
@@ -92,7 +92,7 @@ class BinaryMLP:
             If `xi` does not hold signs, or has not one column per weight of the first layer.
         """
         xi = self._checked(xi)
-        parts = [[x.astype(np.int32) for x in sums] for sums in self._passes(xi)]
+        parts = [[x.astype(np.int64) for x in sums] for sums in self._passes(xi)]
         return [np.concatenate(one) for one in zip(*parts, strict=True)]
 
     def prepared(self, xi: ArrayLike | PackedSigns) -> PackedSigns:
@@ -131,7 +131,7 @@ class BinaryMLP:
         Returns
         -------
         numpy.ndarray
-            Shape (P,), int8. One output unit: -1, +1, or 0 for a tie. Several: the label, or -1
+            Shape (P,), int64. One output unit: -1, +1, or 0 for a tie. Several: the label, or -1
             for a tie. No label equals the answer of a tie: it is an error.
 
         Raises
@@ -139,7 +139,7 @@ class BinaryMLP:
         TypeError, ValueError
             As `prepared` does.
         """
-        return answers(self.w, self.prepared(xi))
+        return answers(self.w, self.prepared(xi)).astype(np.int64)
 
     def errors(self, xi: ArrayLike | PackedSigns, sigma: ArrayLike) -> int:
         """Return the number of patterns whose output is not their label: ties are errors.
@@ -257,14 +257,14 @@ def _labels(shape, sigma, outputs):
 
 
 def _layers(w):
-    """Return checked layers: new int8 arrays with two axes."""
+    """Return checked layers: new int64 arrays with two axes."""
     if not isinstance(w, (list, tuple)) or not w:
         raise TypeError(f"w must be a list of weight matrices, layer by layer, got {type(w)}")
     axes = [2] * (len(w) - 1) + [np.ndim(arguments.array(f"w[{len(w) - 1}]", w[-1]))]
     if axes[-1] != 1:
         axes[-1] = 2
     layers = [
-        np.atleast_2d(arguments.signs(f"w[{i}]", one, ndim)).copy()
+        np.atleast_2d(arguments.signs(f"w[{i}]", one, ndim)).astype(np.int64)
         for i, (one, ndim) in enumerate(zip(w, axes, strict=True))
     ]
     for i, (below, above) in enumerate(pairwise(layers)):

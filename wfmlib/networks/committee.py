@@ -21,7 +21,7 @@ class Committee(TreeCommittee):
     Attributes
     ----------
     w : numpy.ndarray
-        The weights, shape (K, N): int8 when they are binary, float64 otherwise.
+        The weights, shape (K, N): int64 when they are binary, float64 otherwise.
 
     Raises
     ------

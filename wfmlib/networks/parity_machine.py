@@ -25,7 +25,7 @@ class ParityMachine(TreeMachine):
     Attributes
     ----------
     w : numpy.ndarray
-        The weights, shape (K, N/K): int8 when they are binary, float64 otherwise.
+        The weights, shape (K, N/K): int64 when they are binary, float64 otherwise.
 
     Raises
     ------

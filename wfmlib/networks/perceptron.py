@@ -22,7 +22,7 @@ class Perceptron(_machines.Machine):
     Attributes
     ----------
     w : numpy.ndarray
-        The weights, shape (N,): int8 when they are binary, float64 otherwise.
+        The weights, shape (N,): int64 when they are binary, float64 otherwise.
 
     Raises
     ------

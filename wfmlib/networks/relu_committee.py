@@ -28,7 +28,7 @@ class ReluCommittee(TreeMachine):
     Attributes
     ----------
     w : numpy.ndarray
-        The weights: int8 when they are binary, float64 otherwise.
+        The weights: int64 when they are binary, float64 otherwise.
     tree : bool
         As given.
 
@@ -59,8 +59,8 @@ class ReluCommittee(TreeMachine):
 
     @property
     def votes(self) -> Array:
-        """The c_l, shape (K,), int8: +1 for the first half of the units, -1 for the second."""
-        return np.repeat(np.array([1, -1], dtype=np.int8), len(self.w) // 2)
+        """The c_l, shape (K,), int64: +1 for the first half of the units, -1 for the second."""
+        return np.repeat(np.array([1, -1]), len(self.w) // 2)
 
     def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
         """Return ``sigma sum_l c_l max(x_l, 0) / sqrt(K)`` of each pattern.

@@ -43,6 +43,8 @@ class Universal:
 
     def __call__(self, *args, **options):
         """Return the function's values, as a NumPy universal function does."""
+        if self._loop is None and not options and all(isinstance(x, float) for x in args):
+            return self.__wrapped__(*args)
         if self._loop is not None and len(args) == 1 and not options:
             (x,) = args
             if type(x) in PLAIN or isinstance(x, np.generic):

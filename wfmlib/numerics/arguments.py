@@ -345,14 +345,31 @@ def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
 def array(name: str, value: Any) -> Array:
     """Return `value` as a `numpy.ndarray`, which nested lists of different lengths cannot become.
 
-    Masked arrays are refused: to take the values under the mask for data would be wrong.
+    Masked arrays are refused: to take the values under the mask for data would be wrong. Sparse
+    ones are, too: what they do not hold is 0, and whether that is meant is for the caller to say.
+    Numbers in an array of objects, such as pandas' integers that may be missing, are numbers.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a number or an array, got a masked array")
+    if hasattr(value, "toarray"):
+        kind = type(value).__name__
+        raise TypeError(
+            f"{name} must be a dense array, got a sparse {kind}: write {name}.toarray(), and "
+            f"patterns.signs({name}) where its zeros stand for -1"
+        )
     try:
-        return np.asarray(value)
+        given = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array, got {value!r}") from error
+    if given.dtype != object:
+        return given
+    for kind, wide in ((bool, bool), (Integral, np.int64), (Real, float)):
+        if given.ndim and all(isinstance(one, kind) for one in given.flat):
+            try:
+                return given.astype(wide)
+            except OverflowError:
+                break
+    return given
 
 
 def reals(name: str, value: Any) -> Array:
@@ -385,13 +402,25 @@ def signs(name: str, value: Any, ndim: int) -> Array:
     """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
     given = array(name, value)
     if given.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be an array of -1 and +1, got dtype {given.dtype}")
+        held = f"dtype {given.dtype}"
+        if given.dtype == bool:
+            held += f": write 2 * {name} - 1, or patterns.signs({name})"
+        elif given.dtype == object and given.size:
+            odd = next((one for one in given.flat if not isinstance(one, Real)), given.flat[0])
+            held += f" with an entry {odd!r}"
+        raise TypeError(f"{name} must be an array of -1 and +1, got {held}")
     if given.ndim != ndim or given.size == 0:
         raise ValueError(
             f"{name} must be a non-empty array with {ndim} {'axes' if ndim > 1 else 'axis'}, "
             f"got shape {given.shape}"
         )
     if not np.all(np.abs(given) == 1):
+        if np.all((given == 0) | (given == 1)):
+            wide = f"{name}.astype(int)" if given.dtype.kind == "u" else name
+            raise ValueError(
+                f"{name} must hold -1 and +1 only, got 0 and 1: write 2 * {wide} - 1, or "
+                f"patterns.signs({name})"
+            )
         wrong = given[np.abs(given) != 1].flat[0]
         raise ValueError(f"{name} must hold -1 and +1 only, got an entry {wrong}")
     return np.ascontiguousarray(given, dtype=np.int8)
@@ -407,6 +436,20 @@ def patterns(xi: Any, sigma: Any) -> tuple[Array, Array]:
             f"sigma has shape {sigma.shape}"
         )
     return xi, sigma
+
+
+def dtype(value: Any, least: Any = np.int8) -> np.dtype:
+    """Return `value` as the type of an array of real numbers which holds all of type `least`."""
+    try:
+        made = None if value is None else np.dtype(value)
+    except TypeError:
+        made = None
+    if made is None or made.kind not in "iuf" or not np.can_cast(least, made):
+        raise ValueError(
+            f"dtype must be a type of real numbers that holds {np.dtype(least)}, such as "
+            f"np.int64, got {value!r}"
+        )
+    return made
 
 
 def generator(rng: Any) -> np.random.Generator:

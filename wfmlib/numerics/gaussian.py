@@ -37,6 +37,7 @@ __all__ = [
     "hazard_derivative",
     "legendre_rule",
     "log_H",
+    "panels",
 ]
 
 
@@ -217,6 +218,7 @@ ORDER = 16
 #: Where averages end: the density beyond weighs 1.5e-23.
 LIMIT = 10.0
 WIDEST = 2.0  # no panel is longer
+FEW = 8  # features that take no compiled loop
 
 
 @arguments.checked
@@ -327,6 +329,39 @@ def fill_grid(features, low, high, rule):
     return nodes, weights
 
 
+def panels(features, low, high, rule):
+    """Nodes and weights of the graded panels: `fill_grid` without the compiler, for few features.
+
+    Parameters and results are those of `fill_grid`, within rounding.
+    """
+    known = [
+        (centre, max(scale, 1e-15 * abs(centre), 1e-30) if scale > 0.0 else math.inf)
+        for centre, scale in features.tolist()
+    ]
+    ends = [low]
+    x = low
+    while x < high:
+        step, stop = WIDEST, high
+        for centre, scale in known:  # comparisons, as calls of min and max take their time
+            if x < centre:
+                stop = centre if centre < stop else stop
+                distance = 0.5 * (centre - x)
+            else:
+                distance = x - centre
+            distance = scale if distance < scale else distance
+            step = distance if distance < step else step
+        x = stop if x + step > stop else x + step
+        ends.append(x)
+    last = np.array(ends)
+    half = 0.5 * (last[1:] - last[:-1])
+    parts = half[:, None, None] * rule.T
+    parts[:, 0] += (last[:-1] + half)[:, None]
+    nodes, weights = parts[:, 0].ravel(), parts[:, 1].ravel()
+    weights *= np.exp(-0.5 * nodes * nodes)
+    weights *= 1.0 / SQRT_2PI
+    return nodes, weights
+
+
 @arguments.checked
 def grid(
     *features: tuple[float, float],
@@ -381,8 +416,9 @@ def grid(
     >>> round(float(weights @ np.tanh(1e3 * nodes) ** 2), 12)
     0.999202115767
     """
+    fill = panels if len(features) <= FEW else fill_grid
     low, high = _range(limit, tilt)
-    return fill_grid(_table(features), low, high, legendre_rule(order))
+    return fill(_table(features), low, high, legendre_rule(order))
 
 
 @arguments.checked

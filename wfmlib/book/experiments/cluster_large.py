@@ -47,7 +47,9 @@ def sample(settings, point, seed):
 def _ended(run, alpha, seed):
     """Return the wrong answers that one instance ends with, and how long it took."""
     patterns_seed, start = seed.spawn(2)
-    xi, sigma = patterns.random(round(alpha * run["N"]), run["N"], rng=patterns_seed)
+    xi, sigma = patterns.random(
+        round(alpha * run["N"]), run["N"], rng=patterns_seed, dtype=np.int8
+    )
     if "replicas" in run["options"]:
         found = learning.focusing_bp(
             Perceptron(), xi, sigma, stop_at_solution=True, rng=start, **run["options"]

@@ -57,7 +57,7 @@ def focus(settings, alpha, seed, **options):
     """
     patterns_seed, messages_seed = seed.spawn(2)
     N = settings["N"]
-    xi, sigma = patterns.random(round(alpha * N), N, rng=patterns_seed)
+    xi, sigma = patterns.random(round(alpha * N), N, rng=patterns_seed, dtype=np.int8)
     try:
         found = learning.focusing_bp(
             device(settings),

@@ -43,12 +43,14 @@ def pulls(coupling, replicas):
 
 def energy_change(state, a, unit, i):
     """Return by how many quanta the energy of replica a changes if a weight is flipped."""
-    raise NotImplementedError("only for kernels")
+    change = _energy_change_packed if isinstance(state, Packed) else _energy_change_dense
+    return change(state, a, unit, i)
 
 
 def flip(state, a, unit, i, change):
     """Flip a weight, and renew all that is kept; `change` is its energy change."""
-    raise NotImplementedError("only for kernels")
+    renew = _flip_packed if isinstance(state, Packed) else _flip_dense
+    renew(state, a, unit, i, change)
 
 
 @overload(energy_change)

@@ -45,7 +45,7 @@ class ReplicatedAnnealing(Solution):
     Attributes
     ----------
     replicas : numpy.ndarray
-        Shape (y,) and that of `weights`, int8.
+        Shape (y,) and that of `weights`, int64.
     replica_errors : numpy.ndarray
         Shape (y,): the errors of each, counted by `wfmlib.networks`.
     overlap : float
@@ -72,7 +72,7 @@ def replicated_annealing(
     beta: Betas = (1.0, 6.0),
     spacing: Spacing = "geometric",
     sweeps: Count = 10_000,
-    steps: Count = 1000,
+    steps: Count | None = None,
     ramp: Share = 0.8,
     gain: Positive = 0.5,
     moves: Moves = "auto",
@@ -105,7 +105,7 @@ def replicated_annealing(
         Of every replica, in the whole schedule, at least 1: the limit of the run.
     steps : int, optional
         How many steps the sweeps are parted into, at least 1, at most `sweeps`; feedback acts
-        after each.
+        after each. By default 1000, or as many as there are sweeps.
     ramp : float, optional
         Share of the steps in which beta and the wanted overlap grow, from 0 to 1; 0 for none.
     gain : float, optional
@@ -135,6 +135,7 @@ def replicated_annealing(
     """
     model = Model(device, xi, sigma, loss, gamma)
     y = replicas
+    steps = min(1000, sweeps) if steps is None else steps
     schedule(beta, spacing, steps, sweeps)  # checks
     growing = round(ramp * steps)
     betas = np.full(steps, float(beta[1]))
@@ -195,7 +196,7 @@ def _result(model, state, overlap, tolerance, done, history, rng):
         converged=bool(not each.any() and abs(found - overlap) <= tolerance),
         epochs=done,
         history={name: np.array(values) for name, values in history.items()},
-        replicas=weights,
+        replicas=weights.astype(np.int64),
         replica_errors=each,
         overlap=found,
     )

@@ -57,7 +57,7 @@ def simulated_annealing(
     beta: Betas = (1.0, 50.0),
     spacing: Spacing = "geometric",
     sweeps: Count = 1000,
-    steps: Count = 100,
+    steps: Count | None = None,
     moves: Moves = "auto",
     start: ArrayLike | None = None,
     stop_at_solution: bool = True,
@@ -92,7 +92,8 @@ def simulated_annealing(
     sweeps : int, optional
         In the whole schedule, at least 1: the limit of the run.
     steps : int, optional
-        How many values beta takes, at least 1, at most `sweeps`.
+        How many values beta takes, at least 1, at most `sweeps`: 100 by default, or one each
+        sweep if there are fewer.
     moves : str, optional
         "metropolis", "waiting" [eq-waiting-time] or, by default, "auto": waiting in the steps
         after one that accepted less than one proposal in 500, where it is the faster. They are
@@ -132,6 +133,7 @@ def simulated_annealing(
     (0, (3, 33))
     """
     model = Model(device, xi, sigma, loss, gamma)
+    steps = min(100, sweeps) if steps is None else steps
     betas = schedule(beta, spacing, steps, sweeps)
     rng = arguments.generator(rng)
     state = model.state(_first(start, model, rng)[None])
@@ -166,7 +168,8 @@ def simulated_annealing(
 
 def schedule(beta, spacing, steps, sweeps):
     """Return the inverse temperatures, after checking what describes them."""
-    arguments.integer("steps", steps, 1, sweeps)
+    if steps > sweeps:
+        raise ValueError(f"steps must be at most the number of sweeps, {sweeps}, got {steps}")
     given = arguments.reals("beta", beta)
     if given.shape != (2,):
         raise ValueError(f"beta must be a pair, first and last, got shape {given.shape}")

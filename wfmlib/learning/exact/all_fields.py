@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Interval
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from wfmlib.learning._devices import checked, rows
 from wfmlib.learning.exact.enumerate_machines import unit_fields
@@ -19,22 +19,25 @@ from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 LARGEST = 20  # weights
-MOST_BYTES = 4 * 2**30  # of a result
+MOST = 4.0  # GiB of a result
 
 
 @arguments.checked
-def all_weights(N: Annotated[int, Interval(ge=1, le=22)]) -> Array:
+def all_weights(N: Annotated[int, Interval(ge=1, le=22)], *, dtype: DTypeLike = np.int64) -> Array:
     """Return all 2^N binary weight vectors, in ascending lexicographic order.
 
     Parameters
     ----------
     N : int
         Number of weights, from 1 to 22.
+    dtype : numpy.dtype, optional
+        Of what is returned. The default is wide enough to calculate with, and takes 8 bytes an
+        entry: 168 MB at N = 20, 740 MB at 22. ``np.int8`` takes an eighth of that.
 
     Returns
     -------
     numpy.ndarray
-        int8, shape (2^N, N), entries -1 and +1. Row r has +1 at weight i where the bit of
+        Shape (2^N, N), entries -1 and +1. Row r has +1 at weight i where the bit of
         ``2^(N - 1 - i)`` is set in r: the first row is all -1, the second differs from it in
         the last weight, row ``2^N - 1 - r`` is the opposite of row r.
 
@@ -43,13 +46,18 @@ def all_weights(N: Annotated[int, Interval(ge=1, le=22)]) -> Array:
     TypeError
         If `N` is not an integer.
     ValueError
-        If `N` is out of range.
+        If `N` is out of range, or `dtype` does not hold signs.
     """
-    bits = np.arange(2**N)[:, None] >> np.arange(N - 1, -1, -1) & 1
-    return (2 * bits - 1).astype(np.int8)
+    kind = arguments.dtype(dtype)
+    weights = np.empty((2**N, N), dtype=kind)
+    for i in range(N):
+        weights[:, i] = 2 * (np.arange(2**N) >> N - 1 - i & 1) - 1
+    return weights
 
 
-def enumerate_fields(device: Device, xi: ArrayLike, sigma: ArrayLike) -> Array:
+def enumerate_fields(
+    device: Device, xi: ArrayLike, sigma: ArrayLike, *, dtype: DTypeLike = np.int64
+) -> Array:
     """Return the fields of all 2^N binary weight vectors on all patterns.
 
     With them any loss has its Gibbs average [eq-gibbs] exactly, and so its local entropy. At
@@ -69,11 +77,13 @@ def enumerate_fields(device: Device, xi: ArrayLike, sigma: ArrayLike) -> Array:
         Patterns, shape (P, N), entries -1 and +1, N at most 20.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
+    dtype : numpy.dtype, optional
+        Of the fields. The default takes 8 bytes for each, ``np.int8`` one; squares of that wrap.
 
     Returns
     -------
     numpy.ndarray
-        int8, exact integers, rows in the order of `all_weights`. For the perceptron shape (2^N,
+        Exact integers, rows in the order of `all_weights`. For the perceptron shape (2^N,
         P): ``sigma (w . xi)``, that is sqrt(N) times the stability [eq-stability], labels
         included. For a tree shape (2^N, P, K): ``w_l . xi_l``, that is sqrt(N/K) times the
         preactivation of each unit, labels not included, since a unit has none.
@@ -84,8 +94,8 @@ def enumerate_fields(device: Device, xi: ArrayLike, sigma: ArrayLike) -> Array:
         If an argument is of the wrong type.
     ValueError
         If the device is none of those or its units do not divide N, an array does not hold
-        signs, shapes do not match, N is above 20, or the result, ``2^N P K`` bytes, would take
-        more than 4 GiB.
+        signs, shapes do not match, N is above 20, `dtype` does not hold int8, or the result,
+        ``2^N P K`` fields, would take more than 4 GiB.
     """
     checked(
         device, (Binary,), (Perceptron, TreeCommittee, ParityMachine), (Sign, ReLU, Activation)
@@ -93,19 +103,22 @@ def enumerate_fields(device: Device, xi: ArrayLike, sigma: ArrayLike) -> Array:
     xi, sigma = arguments.patterns(xi, sigma)
     P, N = xi.shape
     units, n = rows(device, N)
+    kind = arguments.dtype(dtype)
+    size = 2.0**N * P * units * kind.itemsize / 2**30
     if N > LARGEST:
         raise ValueError(
             f"xi must have at most {LARGEST} columns, got {N}: the fields would take "
-            f"{2.0**N * P * units / 2**30:.2g} GiB of memory"
+            f"{size:.2g} GiB of memory"
         )
-    if 2**N * P * units > MOST_BYTES:
+    if size > MOST:
+        cure = "; dtype=np.int8 takes less" if kind.itemsize > 1 else ""
         raise ValueError(
-            f"xi must have so few rows that the fields take at most {MOST_BYTES / 2**30:g} GiB, "
-            f"got {P}: {2.0**N * P * units / 2**30:.3g} GiB"
+            f"xi must have so few rows that the fields take at most {MOST:g} GiB, got {P}: "
+            f"{size:.3g} GiB{cure}"
         )
     if isinstance(device, Perceptron):
-        return unit_fields(xi * sigma[:, None])
-    fields = np.empty((*(2**n,) * units, P, units), dtype=np.int8)  # an axis for each unit
+        return unit_fields(xi * sigma[:, None]).astype(kind)
+    fields = np.empty((*(2**n,) * units, P, units), dtype=kind)  # an axis for each unit
     for unit in range(units):
         one = unit_fields(xi[:, unit * n : (unit + 1) * n])
         others = (1,) * (units - 1 - unit)

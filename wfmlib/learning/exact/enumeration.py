@@ -93,7 +93,7 @@ class Enumeration:
     magnetisation : numpy.ndarray
         Mean weight over all solutions, shape (N,). NaN where there is no solution.
     solutions : numpy.ndarray or None
-        The solutions, int8, shape (count, N), in ascending lexicographic order; None where
+        The solutions, int64, shape (count, N), in ascending lexicographic order; None where
         there are more than were to be kept. Their pairwise distances ``(1 - overlap) / 2`` are
         ``scipy.spatial.distance.pdist(solutions, "hamming")``. Of several units each row holds
         the weights one after the other: ``solutions.reshape(-1, *device.shape(N))`` parts them.
@@ -447,9 +447,9 @@ def _bits(w):
 
 
 def _signs(words, N):
-    """Return the weights that `_bits` turns into `words`, int8, shape (len(words), N)."""
+    """Return the weights that `_bits` turns into `words`, int64, shape (len(words), N)."""
     shifts = np.arange(N - 1, -1, -1, dtype=np.uint64)
-    return (2 * ((words[:, None] >> shifts) & np.uint64(1)).astype(np.int8) - 1).astype(np.int8)
+    return 2 * ((words[:, None] >> shifts) & np.uint64(1)).astype(np.int64) - 1
 
 
 # --- the kernel: eight patterns per 64-bit word -------------------------------------------------

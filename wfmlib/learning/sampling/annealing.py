@@ -122,7 +122,7 @@ def potential_annealing(
     arguments.member("constraint", constraint, (LogPotential,))
     xi, sigma = arguments.patterns(xi, sigma)
     if not last < first:
-        raise ValueError(f"last must be below first = {first:g}, got {last:g}")
+        raise ValueError(f"first must be above last, got first={first:g} and last={last:g}")
     rng = arguments.generator(rng)
     series = np.append(np.geomspace(first, last, widths), 0.0)
     shares = np.diff(np.round(np.linspace(0, sweeps, len(series) + 1)).astype(int))

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numba import njit
+from numpy.polynomial import polynomial
 
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
 from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
@@ -21,6 +23,7 @@ __all__ = ["Margin"]
 
 RANGE = (-2.0, 1e4)  # of kappa, in units of the activation's scale; see `Margin.within_range`
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
+GAP = (*tails.GAP_NUMERATOR, 1.0), (*tails.GAP_DENOMINATOR, 1.0)
 RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
 FAR = 10.0  # the same for infinitely many replicas
 LIMIT_RULE = gaussian.legendre_rule(14)
@@ -53,20 +56,25 @@ class Margin(LogConcave):
 
     def rescaled(self, scale: float) -> Margin:
         """Return the same constraint on stabilities that were divided by `scale`."""
-        return Margin(self.kappa / scale)
+        return self if scale == 1.0 else Margin(self.kappa / scale)
 
     def log_weight(self, omega: Array, variance: float) -> Array:
         """Return ``f = ln H((kappa - omega) / sqrt(variance))``  [eq-rs-energetic]."""
-        return gaussian.log_H((self.kappa - omega) / math.sqrt(variance))
+        return scipy.special.log_ndtr((omega - self.kappa) / math.sqrt(variance))
 
     def slope(self, omega: Array, variance: float) -> Array:
         """Return ``f' = h(u) / sqrt(variance)``, u the argument of H, h the hazard [eq-hazard]."""
         width = math.sqrt(variance)
-        return gaussian.hazard((self.kappa - omega) / width) / width
+        return _hazard((self.kappa - omega) / width) / width
 
     def curvature(self, omega: Array, variance: float) -> Array:
         """Return ``f'' = -h (h - u) / variance``."""
-        return -gaussian.hazard_derivative((self.kappa - omega) / math.sqrt(variance)) / variance
+        u = (self.kappa - omega) / math.sqrt(variance)
+        above = np.clip(u, 0.0, tails.FAR)
+        p, q = (polynomial.polyval(above, each) for each in GAP)  # their ratio is h(u) - u
+        h = _hazard(np.minimum(u, 0.0))
+        bend = np.where(u > 0.0, (above * q + p) * p / (q * q), h * (h - u))
+        return -bend / variance
 
     def features(self, variance: float) -> Sequence[tuple[float, float]]:
         """Return where in omega these functions bend, and over what width: (centre, scale)."""
@@ -132,6 +140,11 @@ class Margin(LogConcave):
     def table(self, split: Any, force: Any) -> Any:
         """Return a table of log-weight and force for kernels: empty, they know formulas."""
         return NO_TABLE
+
+
+def _hazard(u):
+    """Return the hazard of few numbers: what kernels take would be compiled first."""
+    return math.sqrt(2.0 / math.pi) / scipy.special.erfcx(u * math.sqrt(0.5))
 
 
 # ------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class Reference:
         x, weight = np.zeros(1), np.ones(1)
         if root > 0.0:
             features = np.array(self.constraint.features(self.variance)) / root
-            x, weight = gaussian.fill_grid(features, -LIMIT, LIMIT, RULE)
+            x, weight = gaussian.panels(features, -LIMIT, LIMIT, RULE)
         force = self.constraint.slope(root * x, self.variance)
         return x, weight, force, self.constraint.log_weight(root * x, self.variance)
 

@@ -65,7 +65,7 @@ class Stationary:
             features = np.array(self.constraint.features(variance)) / root
         low, high = self.constraint.tilt - gaussian.LIMIT, gaussian.LIMIT
         rule = gaussian.legendre_rule(self.constraint.order)
-        x, weight = gaussian.fill_grid(features, low, high, rule)
+        x, weight = gaussian.panels(features, low, high, rule)
         return root * x, weight
 
     @cached_property
