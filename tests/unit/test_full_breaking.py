@@ -248,7 +248,7 @@ def test_even_activations_are_refused_where_a_branch_is_followed():
         lambda: typical.max_margin(device, 1.0),
         lambda: typical.capacity(TreeCommittee(np.inf, Activation(np.square), Binary())),
     ):
-        with pytest.raises(ValueError, match="device must have an activation with a linear part"):
+        with pytest.raises(ValueError, match=r"device must .* with a linear part"):
             question()
 
 
@@ -295,7 +295,7 @@ def test_the_breaking_function_grows_as_jamming_says(full):
         (lambda: typical.capacity(RELU, ansatz=7), ValueError, "ansatz, if not 'RS'"),
         (lambda: typical.capacity(RELU, ansatz=1.5), TypeError, "ansatz, if not 'RS'"),
         (lambda: typical.capacity(Perceptron(), ansatz="full"), ValueError, "Spherical"),
-        (lambda: typical.capacity(TreeCommittee(3), ansatz="full"), ValueError, "ansatz must be"),
+        (lambda: typical.capacity(TreeCommittee(3), ansatz="full"), ValueError, "ansatz 'full'"),
     ],
 )
 def test_what_is_refused(question, error, message):

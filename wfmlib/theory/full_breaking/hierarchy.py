@@ -15,7 +15,7 @@ from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.numerics.types import Array
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import FLAT_UNITS, ONE_FIELD, checked
 from wfmlib.theory.full_breaking import continuous
 from wfmlib.theory.full_breaking import steps as few
 from wfmlib.theory.full_breaking.tabulated import quick
@@ -130,9 +130,10 @@ def solve(
     >>> round(solve(TreeCommittee(math.inf, ReLU()), steps=2).alpha, 6)
     2.653274
     """
-    weights, activation, constraint = checked(device, constraint, flat=True)
-    if not isinstance(weights, Spherical):
-        raise ValueError(f"device must have weights Spherical() here, got {device!r}")
+    kinds = (*ONE_FIELD, FLAT_UNITS)
+    weights, activation, constraint = checked(
+        device, constraint, kinds=kinds, weights=(Spherical,)
+    )
     if math.isinf(activation.slope_at_one):
         raise ValueError(
             "device must have an activation without jumps: with jumps the capacity is infinite; "
