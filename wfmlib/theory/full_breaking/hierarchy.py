@@ -96,7 +96,8 @@ def solve(
     ----------
     device : Perceptron or TreeCommittee
         With spherical weights; of a committee's units infinitely many. The activation may be
-        even, and must not jump.
+        even, and must not jump. Where its groups of one step are orthogonal at capacity, a number
+        of steps must be named: a continuous hierarchy is not offered.
     constraint : Margin
         A margin from -2 to 1e4 times the activation's scale.
     steps : int, optional
@@ -145,9 +146,15 @@ def solve(
         none = np.zeros(0)
         report = accepted(0.0, 0.0, 1, "replica symmetric")
         return Hierarchy(device, constraint, steps, symmetric, 0.0, none, none, 1.0, None, report)
+    orthogonal = one_step.q0 == 0.0
+    if steps is None and orthogonal:
+        raise ValueError(
+            f"steps must be from 1 to {few.MOST} for a device whose largest groups are orthogonal "
+            f"at capacity, not continuous; got {device!r} with {constraint!r}"
+        )
     kappa, activation = constraint.rescaled(activation.scale).kappa, quick(activation)
     if steps is not None:
-        gaps, heights, log_alpha, report = few.optimum(activation, kappa, steps)
+        gaps, heights, log_alpha, report = few.optimum(activation, kappa, steps, orthogonal)
         alpha, gap = math.exp(log_alpha), None
         error = STEP_ERROR * alpha
     else:

@@ -66,7 +66,8 @@ def capacity(
     ansatz : {"RS", "1RSB", "2RSB", "full"} or int
         How replicas are assumed to be organised: replica symmetry, or one step of its breaking
         (see `solve_1rsb`), or as many as an integer from 1 to 6 says, or "full", a continuous
-        hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many units up
+        hierarchy, which takes a few seconds (see `full_breaking.solve`, also for activations
+        without a linear part, some of which have none). Of finitely many units up
         to 11 are solved with "1RSB" (`full_breaking.finite_capacity`, which takes other margins),
         and three with "2RSB", in half a minute; more than one step only with spherical weights.
 
