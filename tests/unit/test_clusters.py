@@ -280,6 +280,58 @@ def test_a_band_has_one_average():
     assert annealed == quenched
 
 
+def leaning_entropy(unknowns, alpha, m, kappa):
+    """Groups of m at q0 and q1, by sums on even grids: the logarithm of their typical number.
+
+    Of the overlaps and their conjugates, and no formula for a derivative.
+    """
+    q0, q1, q0_hat, q1_hat = unknowns
+    x, y = np.linspace(-8.0, 8.0, 101), np.linspace(-12.0, 12.0, 301)
+    outer, inner = (np.exp(-0.5 * one**2) / np.sum(np.exp(-0.5 * one**2)) for one in (x, y))
+
+    def averaged(log_weight, common, own):
+        field = math.sqrt(common) * x[:, None] + math.sqrt(own) * y
+        return outer @ np.log(np.exp(m * log_weight(field)) @ inner)
+
+    def inside(field):
+        right = scipy.special.ndtr((kappa - field) / math.sqrt(1.0 - q1))
+        left = scipy.special.ndtr((-kappa - field) / math.sqrt(1.0 - q1))
+        return np.log(np.maximum(right - left, 1e-300))
+
+    weights = averaged(lambda h: np.log(2.0 * np.cosh(h)), q0_hat, q1_hat - q0_hat)
+    products = 0.5 * m * (m * q0 * q0_hat - (m - 1.0) * q1 * q1_hat - q1_hat)
+    return weights + products + alpha * averaged(inside, q0, q1 - q0)
+
+
+@pytest.mark.parametrize(("m", "alpha"), [(4, 4.31024), (None, 4.30834)])
+def test_groups_in_a_wide_band_lean_to_one_side(m, alpha):
+    """The typical number is stationary and 1 there, and below it where groups are orthogonal."""
+    asked = {"constraint": Band(1.5), "average": "quenched"}
+    found = clusters.first_gap(PERCEPTRON, m, **asked)
+    assert found.alpha == pytest.approx(alpha, abs=5e-6)
+    assert found.alpha < clusters.threshold(PERCEPTRON, m, constraint=Band(1.5)) - 1e-3
+    assert 0.15 < found.q0 < 0.16
+    at = found.alpha, found.replicas, 1.5
+
+    def slopes(hats):
+        given, step = np.array([found.q0, found.overlap, *hats]), 1e-4 * np.eye(4)
+        return [
+            (leaning_entropy(given + one, *at) - leaning_entropy(given - one, *at)) / 2e-4
+            for one in step
+        ]
+
+    logs = scipy.optimize.root(lambda logs: slopes(np.cumsum(np.exp(logs)))[2:], [-4.3, -0.2]).x
+    hats = np.cumsum(np.exp(logs))
+    given = [found.q0, found.overlap, *hats]
+    assert leaning_entropy(given, *at) == pytest.approx(0.0, abs=1e-9)
+    assert slopes(hats)[:2] == pytest.approx([0.0, 0.0], abs=1e-4)
+    if m is None:
+        more, less = (leaning_entropy(given, at[0], at[1] + one, 1.5) for one in (1e-3, -1e-3))
+        assert more - less == pytest.approx(0.0, abs=1e-6)
+    last = clusters.last_load(PERCEPTRON, found.overlap, replicas=found.replicas, **asked)
+    assert last == pytest.approx(found.alpha, abs=1e-8)
+
+
 @pytest.mark.parametrize(("alpha", "asked"), [(1.7, BANDED), (0.8, QUENCHED)])
 def test_the_gap_is_where_the_entropy_is_negative(alpha, asked):
     low, high = clusters.overlap_gap(PERCEPTRON, alpha, replicas=4, **asked)

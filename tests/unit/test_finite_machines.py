@@ -11,7 +11,7 @@ from scipy import optimize, special
 
 from wfmlib import Margin, ParityMachine, Spherical, TreeCommittee
 from wfmlib.numerics import gaussian
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import PARITY, THREE_UNITS, checked, odd_signs
 from wfmlib.theory.machines import (
     committee_of_three,
     committee_powers,
@@ -457,6 +457,9 @@ def test_panels_of_two_orders_agree():
 # ------------------------------------------------------------------------------------------------
 
 
+MACHINES = (THREE_UNITS, PARITY)
+
+
 def test_they_are_values():
     assert SignCommittee() == SignCommittee(3) != SignCommittee(5)
     assert Parity(2) == Parity(2) != Parity(3)
@@ -469,32 +472,32 @@ def test_they_are_values():
 
 def test_devices_and_their_terms():
     for device, term in ((TreeCommittee(3), SignCommittee(3)), (ParityMachine(4), Parity(4))):
-        weights, found, constraint = checked(device, Margin(0.0), finite=True)
+        weights, found, constraint = checked(device, Margin(0.0), kinds=MACHINES)
         assert (weights, found, constraint) == (Spherical(), term, Margin(0.0))
         with pytest.raises(ValueError, match=r"device must be .* infinitely many units"):
             checked(device, Margin(0.0))
         with pytest.raises(ValueError, match=r"constraint must be Margin\(0\.0\)"):
-            checked(device, Margin(0.1), finite=True)
+            checked(device, Margin(0.1), kinds=MACHINES)
 
 
 @pytest.mark.parametrize("units", [1, 2, 4, 5])
 def test_committees_of_other_sizes(units):
-    with pytest.raises(ValueError, match="device must have"):
-        checked(TreeCommittee(units), Margin(0.0), finite=True)
+    with pytest.raises(ValueError, match="device must"):
+        checked(TreeCommittee(units), Margin(0.0), kinds=MACHINES)
 
 
 def test_committees_of_any_odd_size_where_that_is_asked_for():
     for units in (1, 5, 1_000_001):
-        found = checked(TreeCommittee(units), Margin(0.0), finite=True, odd=True)
+        found = checked(TreeCommittee(units), Margin(0.0), kinds=(odd_signs(units),))
         assert found[1] == SignCommittee(units)
     with pytest.raises(ValueError, match="device must have an odd number of units"):
-        checked(TreeCommittee(4), Margin(0.0), finite=True, odd=True)
+        checked(TreeCommittee(4), Margin(0.0), kinds=(odd_signs(5),))
 
 
 @pytest.mark.parametrize("units", [1, 7])
 def test_parity_machines_of_other_sizes(units):
     with pytest.raises(ValueError, match=r"device\.units must be from 2 to 6"):
-        checked(ParityMachine(units), Margin(0.0), finite=True)
+        checked(ParityMachine(units), Margin(0.0), kinds=MACHINES)
 
 
 def test_what_is_not_offered():

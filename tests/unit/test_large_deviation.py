@@ -510,7 +510,7 @@ def test_close_overlaps_at_small_loads_are_free():
             "constraint must be Margin.* for a device of finitely many units",
         ),
         ({"device": Perceptron}, TypeError, "device must be .* call the class"),
-        ({"device": TreeCommittee(5)}, ValueError, "device must have three units"),
+        ({"device": TreeCommittee(5)}, ValueError, "be a TreeCommittee of three sign units or"),
         (
             {"device": ParityMachine(4), "replicas": 60},
             ValueError,

@@ -206,7 +206,8 @@ class Activation(EnergeticTerm):
     -----
     Without a linear part (``E x g(x) = 0``, as every even g) ``c'(0) = 0``, and q = 0 is a saddle
     point at any load. Solvers that follow one branch from there would not choose between it and
-    others, and refuse such a device; `typical.capacity` and `full_breaking.solve` accept it.
+    others, and refuse such a device; with spherical weights and a margin `typical.capacity` and
+    `full_breaking.solve` accept it.
     """
 
     g: object

@@ -1,21 +1,25 @@
 """The axes at the public door: which devices and constraints there are, in which ranges.
 
 A question takes a device and a constraint, and is solved with two terms: the entropic one of the
-weights, and the energetic one of the machine, in which the constraint appears. `checked` takes the
+weights, and the energetic one of the machine, in which the constraint appears. Each question names
+the kinds of devices for which it has a formula, and `checked` refuses all others. It takes the
 device apart: weights, energetic term and constraint are what everything behind the door takes.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from functools import singledispatch
-from typing import Annotated, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache, singledispatch
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import ArrayLike
 
-from wfmlib.models.activations import Sign
+from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import (
     WEIGHTS,
@@ -25,7 +29,6 @@ from wfmlib.models.devices import (
     TreeCommittee,
     accepted,
 )
-from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import NotNegative, Or, Swept
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
@@ -79,31 +82,85 @@ def _(device: Committee):
     )
 
 
-def checked(
-    device,
-    constraint,
-    constraints=(Margin,),
-    *,
-    weights=WEIGHTS,
-    finite=False,
-    odd=False,
-    flat=False,
-):
+# ------------------------------------------------------------------------------------------------
+# Kinds of devices
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The devices that one set of formulas is for.
+
+    Attributes
+    ----------
+    name : str
+        What such a device must be, or have.
+    holds : callable
+        Whether a device is one of them.
+    """
+
+    name: str
+    holds: Callable[[Any], bool]
+
+    def of(self, weights):
+        """Return those that have weights of one class."""
+        return Kind(
+            f"{self.name} with {weights.__name__}() weights",
+            lambda device: self.holds(device) and isinstance(device.weights, weights),
+        )
+
+
+def odd_signs(most):
+    """Return the kind of committees of an odd number of sign units, `most` at most."""
+    return Kind(
+        f"be a TreeCommittee of 1 to {most} sign units, an odd number",
+        lambda device: _few_signs(device) and device.units <= most,
+    )
+
+
+def _few_signs(device):
+    return isinstance(device, TreeCommittee) and math.isfinite(device.units)
+
+
+def _many_units(device):
+    return isinstance(device, TreeCommittee) and math.isinf(device.units)
+
+
+PERCEPTRON = Kind("be a Perceptron", lambda device: isinstance(device, Perceptron))
+MANY_UNITS = Kind(
+    "have infinitely many units (units=np.inf) with a linear part (E x g(x) must not vanish)",
+    lambda device: _many_units(device) and not device.activation.flat,
+)
+FLAT_UNITS = Kind(
+    "have infinitely many units without one",
+    lambda device: _many_units(device) and device.activation.flat,
+)
+ONE_FIELD = (PERCEPTRON, MANY_UNITS)  #: a pattern's stability is one Gaussian field
+THREE_UNITS = Kind(
+    "be a TreeCommittee of three sign units",
+    lambda device: _few_signs(device) and device.units == 3,
+)
+PARITY = Kind(
+    "be a ParityMachine of two to six units", lambda device: isinstance(device, ParityMachine)
+)
+
+
+def checked(device, constraint, constraints=(Margin,), *, kinds=ONE_FIELD, weights=WEIGHTS, by=""):
     """Return weights, energetic term and constraint after checking what is offered, and ranges.
 
     Parameters
     ----------
     device : Device
-    constraint : Margin, Band or CrossEntropy
-    constraints, weights : tuple of type
-        Which of each are solved here.
-    finite : bool
-        Whether machines of finitely many units are: committees of three sign units, and parity
-        machines of two to six.
-    odd : bool
-        Whether committees of any odd number of sign units are.
-    flat : bool
-        Whether activations without a linear part are, with spherical weights and a margin.
+    constraint : Margin, Band, CrossEntropy or LogPotential
+    constraints : tuple of type
+        Which of them are solved here.
+    kinds : tuple of Kind
+        The devices for which there is a formula here. Those of finitely many units have one for
+        ``Margin(0.0)`` only.
+    weights : tuple of type
+        With which weights.
+    by : str
+        What else was asked, as the message says it: " with ansatz '2RSB'".
 
     Raises
     ------
@@ -112,40 +169,59 @@ def checked(
     """
     accepted(device)
     arguments.member("constraint", constraint, constraints)
+    for name, part in {"device": device, **vars(device), "constraint": constraint}.items():
+        _check_formulas(name, part)
+    term = energetic(device)
+    if not any(kind.holds(device) for kind in kinds):
+        *others, last = (kind.name for kind in kinds)
+        offered = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"device must {offered} here, got {device!r}{by}")
     if not isinstance(device.weights, weights):
         offered = " or ".join(f"{one.__name__}()" for one in weights)
-        raise ValueError(f"device must have weights {offered} here, got {device!r}")
-    term = energetic(device)
-    if not term.one_field:
-        _check_finite(device, term, constraint, finite, odd)
-    if term.flat and not (
-        flat and type(device.weights) is Spherical and type(constraint) is Margin
-    ):
+        raise ValueError(f"device must have weights {offered} here, got {device!r}{by}")
+    if not term.one_field and constraint != Margin(0.0):
         raise ValueError(
-            "device must have an activation with a linear part (E x g(x) must not vanish)"
-            f"{' unless weights are Spherical() and the constraint is a Margin' if flat else ''}"
-            f" here, got {device!r} with {constraint!r}"
+            "constraint must be Margin(0.0) for a device of finitely many units, "
+            f"got {constraint!r} with {device!r}"
         )
     constraint.within_range(term.scale)
     return device.weights, term, constraint
 
 
-def _check_finite(device, term, constraint, finite, odd):
-    if not finite:
-        raise ValueError(
-            "device must be a Perceptron or have infinitely many units (units=np.inf) here, "
-            f"got {device!r}"
+SOLVED = (
+    *(Perceptron, TreeCommittee, ParityMachine),
+    *WEIGHTS,
+    *(Sign, ReLU, Activation),
+    *CONSTRAINTS,
+)
+
+
+def _check_formulas(name, part):
+    """Refuse a class of one's own that is not what the class is for which formulas are known."""
+    changed = _changed(type(part))
+    if changed:
+        known = next(one for one in type(part).__mro__ if one in SOLVED)
+        raise TypeError(
+            f"{name} must be a {known.__name__} as it stands: formulas are those of that class, "
+            f"and {type(part).__name__} replaces its {', '.join(changed)}"
         )
-    if not (odd or term.solved):
-        raise ValueError(
-            "device must have three units where their number is finite, or infinitely many "
-            f"(units=np.inf), here; got {device!r}"
-        )
-    if constraint != Margin(0.0):
-        raise ValueError(
-            "constraint must be Margin(0.0) for a device of finitely many units, "
-            f"got {constraint!r} with {device!r}"
-        )
+
+
+@cache
+def _changed(cls):
+    """Return what a class of one's own replaces of the known class that it is derived from."""
+    known = next((one for one in cls.__mro__ if one in SOLVED), None)
+    if known is None or known is cls:
+        return ()
+    data = {one.name for one in fields(known)}
+
+    def replaced(name):
+        own, old = (inspect.getattr_static(one, name, None) for one in (cls, known))
+        default = name in data and not hasattr(own, "__get__")
+        return own is not old and not default
+
+    names = {name for name in dir(known) if not name.startswith("__")} | data
+    return tuple(sorted(filter(replaced, names)))
 
 
 # ------------------------------------------------------------------------------------------------

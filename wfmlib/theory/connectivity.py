@@ -24,7 +24,7 @@ from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Or, Shares
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, bounded, first_root, fixed_point
 from wfmlib.theory import typical
-from wfmlib.theory.axes import Load, checked
+from wfmlib.theory.axes import PERCEPTRON, Load, checked
 from wfmlib.theory.typical.entropy import solved
 
 __all__ = ["convex_margin", "error", "overlap", "star_margin"]
@@ -203,9 +203,7 @@ def star_margin(device: Device, alpha: Load, *, constraint: Margin = Margin(-0.5
 
 def _negative(device, constraint):
     """Return the margin after checking: of a perceptron, and negative."""
-    _, term, _ = checked(device, constraint, weights=(Spherical,))
-    if term.effective(0.5, 0.5).c != 0.5:
-        raise ValueError(f"device must be a Perceptron here, got {device!r}")
+    checked(device, constraint, kinds=(PERCEPTRON,), weights=(Spherical,))
     if not constraint.kappa < 0.0:
         raise ValueError(
             "constraint must have a negative margin: with another one solutions are convex, got "

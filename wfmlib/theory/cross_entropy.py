@@ -28,7 +28,7 @@ from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Positive
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
 from wfmlib.theory import typical
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import PERCEPTRON, checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical.entropy import thermal_point
@@ -313,9 +313,7 @@ def zero_temperature(device: Perceptron, alpha: Positive, gamma: Sharpness) -> Z
 
     Source: P1, appendix B1, with the equation for dq that is missing there.
     """
-    checked(device, Margin(0.0), weights=(Binary,))
-    if device != Perceptron():
-        raise ValueError(f"device must be {Perceptron()!r} here, got {device!r}")
+    checked(device, Margin(0.0), kinds=(PERCEPTRON,), weights=(Binary,))
     if gamma == math.inf and alpha <= 4.0 / math.pi:
         message = "q does not tend to 1: infinite gamma and alpha at most 4 / pi"
         raise NotConverged(Report(False, math.inf, 0, message))

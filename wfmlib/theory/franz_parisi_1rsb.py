@@ -35,7 +35,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distance, Share
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, fixed_point
-from wfmlib.theory.axes import Load, checked
+from wfmlib.theory.axes import Load
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.groups import RULE, Groups
@@ -311,7 +311,6 @@ class _Search:
 
     def __init__(self, device, alpha, distance, reference, constraint):
         arguments.member("reference", reference, (Margin,))
-        checked(device, constraint)
         self.case = Surroundings(device, alpha, reference, constraint)
         self.distance = distance
         state, self.report = self.case.solve(self.distance, self.case.start)

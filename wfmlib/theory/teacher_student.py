@@ -392,7 +392,8 @@ def local_entropy(
 
 
 def _teacher(device, alpha, reference, constraint):
-    arguments.member("reference", reference, (Margin,))
+    for name, one in (("reference", reference), ("constraint", constraint)):
+        arguments.member(name, one, (Margin,))
     _checked(device, reference)
     return Surroundings(device, alpha, reference, constraint, planted=True)
 

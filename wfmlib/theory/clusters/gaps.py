@@ -39,6 +39,10 @@ SCANNED = np.linspace(-2.0, 12.0, 43)  # logits of overlaps that are tried
 WALKED = np.arange(7.5, -1.0, -0.3)  # the same where each point starts from the one before
 SIZES = np.exp(np.linspace(math.log(1.2), math.log(500.0), 14))
 FEW = (2.0, 3.0, 4.0, 6.0)
+#: By how much below the overlap of orthogonal groups leaning ones are looked for, in its logit.
+LOWERED = (0.0, 0.15, 0.3, 0.45, 0.6, 0.9)
+NEARBY = (-0.3, -0.1, 0.1, 0.3)  # of logits of overlaps: there are groups
+ORTHOGONAL = 1e-12  # overlap between groups
 FAR = 4.0  # of logarithms of conjugates: how far from a guess a root is looked for
 TOLERANCE = 1e-9  # of entropies and of logarithms of loads
 FLAT = 1e-7  # of slopes: loads err by its square
@@ -148,18 +152,19 @@ def first_gap(
 
     Notes
     -----
+    In a band the quenched threshold is the annealed one where groups are orthogonal, q0 = 0; where
+    they lean to one side together (four of them in bands from 1.1 to 2, say) it is lower.
+
     Overlaps are scanned for the least load, from 0.12 to ``1 - 6e-6`` (annealed) and from that of
     typical solutions to 0.9994 (quenched), before the equations are solved; a narrower dip would
     be missed. A quenched threshold takes a second or so, with a free m five.
     """
     axes = doors(device, constraint)
-    if average == "annealed" or axes[2].even:
+    if average == "annealed":
         found = _annealed_gap(replicas, axes)
     else:
-        found = quenched_gap(replicas, axes)
+        found = (_even_gap if axes[2].even else quenched_gap)(replicas, axes)
     alpha, overlap, m, q0, report = found
-    if average == "quenched" and axes[2].even and m > 1.0:
-        _check_orthogonal(alpha, overlap, m, axes)
     return FirstGap(device, constraint, average, alpha, overlap, m, q0, report)
 
 
@@ -211,14 +216,6 @@ def _load_or_none(size, axes):
         return _annealed_gap(size, axes)[0]
     except NotConverged:
         return math.inf
-
-
-def _check_orthogonal(alpha, overlap, m, axes):
-    """Raise NotConverged where groups of a constraint without a sign are not orthogonal."""
-    state, *_ = saddle(overlap, alpha, m, axes)
-    if state.q0 > 1e-12:
-        message = f"groups have the overlap {state.q0:.3g}, where 0 was expected"
-        raise NotConverged(Report(False, float(state.q0), 1, message))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -281,25 +278,42 @@ def quenched_gap(m, axes):
         return _last_typical(axes)
     if m is None:
         starts = [quenched_gap(size, axes) for size in FEW]
-        *_, size, _, report = min(starts, key=lambda one: one[0])
-        broken = _quenched_state(size, axes)
-        start = np.log([broken.q0_hat, broken.split, size])
+        *_, size, _, _ = min(starts, key=lambda one: one[0])
+        return _described(
+            *_flat(np.log([*_conjugates(_quenched_state(size, axes)), size]), m, axes)
+        )
+    at = _quenched_state(m, axes)
+    return _described(at, abs(math.log(at.load_within / at.load_between)))
 
-        def equations(unknowns):
-            at = _broken(unknowns, math.exp(unknowns[2]), axes)
-            alpha = at.load_between
-            return [math.log(at.load_within / alpha), at.entropy(alpha), at.complexity(alpha)]
 
-        unknowns, residual = solved(equations, start)
-        m = float(math.exp(unknowns[2]))
-        report = accepted(residual, TOLERANCE, 1, "entropy and both derivatives vanish")
-        at = _broken(unknowns, m, axes)
-    else:
-        at = _quenched_state(m, axes)
-        residual = abs(math.log(at.load_within / at.load_between))
-        report = accepted(residual, TOLERANCE, 1, "entropy and slope vanish")
-    overlaps = at.overlaps
-    return float(at.load_between), float(1.0 - overlaps.complement), m, float(overlaps.q0), report
+def _conjugates(broken):
+    return broken.q0_hat, broken.split
+
+
+def _described(at, residual):
+    """Return load, overlap, size, q0 and report of a saddle point."""
+    report = accepted(residual, TOLERANCE, 1, "entropy and its derivatives vanish")
+    overlap, q0 = float(1.0 - at.overlaps.complement), float(at.overlaps.q0)
+    return float(at.load_between), overlap, at.m, q0, report
+
+
+def _flat(start, m, axes):
+    """Return the saddle point at which entropy and slope vanish, near a start, and what is left.
+
+    Of a free size, the derivative in m too; the unknowns are logarithms.
+    """
+
+    def state(unknowns):
+        return _broken(unknowns, float(math.exp(unknowns[2])) if m is None else m, axes)
+
+    def equations(unknowns):
+        at = state(unknowns)
+        alpha = at.load_between
+        leaning = [at.complexity(alpha)] if m is None else []
+        return [math.log(at.load_within / alpha), at.entropy(alpha), *leaning]
+
+    unknowns, residual = solved(equations, start)
+    return state(unknowns), residual
 
 
 @lru_cache(maxsize=256)
@@ -310,14 +324,50 @@ def _quenched_state(m, axes):
     if best in (0, len(rows) - 1):
         message = "the load falls up to the ends of the overlaps that are tried"
         raise NotConverged(Report(False, math.inf, len(rows), message))
-
-    def equations(unknowns):
-        at = _broken(unknowns, m, axes)
-        return [math.log(at.load_within / at.load_between), at.entropy(at.load_between)]
-
-    unknowns, residual = solved(equations, rows[best][1])
+    at, residual = _flat(rows[best][1], m, axes)
     accepted(residual, TOLERANCE, len(rows), "entropy and slope vanish")
-    return _broken(unknowns, m, axes)
+    return at
+
+
+@lru_cache(maxsize=256)
+def _even_gap(m, axes):
+    """Return the same for a constraint without a sign.
+
+    Groups are orthogonal, and both averages agree, unless they lean towards one side together:
+    that saddle point exists at overlaps below some value, and the lower of the two counts.
+    """
+    orthogonal = _annealed_gap(m, axes)
+    alpha, overlap, size, *_ = orthogonal
+    if m == 1.0:
+        return orthogonal
+    for shift in LOWERED:
+        lower = float(scipy.special.expit(scipy.special.logit(overlap) - shift))
+        state, *_ = saddle(lower, alpha, size, axes)
+        if state.q0 > ORTHOGONAL:
+            break
+    else:
+        return orthogonal
+    start = np.log([*_conjugates(state.broken), size])[: 3 if m is None else 2]
+    at, residual = _flat(start, m, axes)
+    if residual > TOLERANCE or at.overlaps.q0 < ORTHOGONAL:  # it leads back
+        _check_positive(alpha, overlap, size, axes)
+        return orthogonal
+    leaning = _described(at, residual)
+    if leaning[0] > alpha:
+        return orthogonal
+    _check_positive(*leaning[:3], axes)
+    return leaning
+
+
+def _check_positive(alpha, overlap, m, axes):
+    """Raise NotConverged where groups of overlaps nearby are fewer than none."""
+    for shift in NEARBY:
+        place = float(scipy.special.expit(scipy.special.logit(overlap) + shift))
+        state, *_ = saddle(place, alpha, m, axes)
+        left = float(state.entropy(alpha))
+        if left < -FLAT:
+            message = f"groups of the overlap {place:.6g} vanish below alpha = {alpha:.6g}"
+            raise NotConverged(Report(False, -left, 1, message))
 
 
 def _last_typical(axes):
@@ -371,9 +421,9 @@ def last_load(
     axes, m = doors(device, constraint), replicas
 
     def at(one):
-        if average == "annealed" or axes[2].even:
+        if average == "annealed":
             return float(annealed(one, m, axes).load)
-        return _last_quenched(one, m, axes)
+        return (_last_even if axes[2].even else _last_quenched)(one, m, axes)
 
     if np.ndim(overlap) == 0:
         return at(overlap)
@@ -399,6 +449,18 @@ def _last_quenched(overlap, m, axes):
         raise NotConverged(Report(False, left, 1, message))
     low = _below(free_entropy, top)
     return float(scipy.optimize.brentq(free_entropy, low, top, xtol=1e-10))
+
+
+def _last_even(overlap, m, axes):
+    """Return the same for a constraint without a sign, whose groups may lean to one side."""
+    top = float(annealed(overlap, m, axes).load)
+
+    def free_entropy(alpha):
+        return saddle(overlap, alpha, m, axes)[0].entropy(alpha)
+
+    if m == 1.0 or saddle(overlap, top, m, axes)[0].q0 < ORTHOGONAL:
+        return top
+    return float(scipy.optimize.brentq(free_entropy, _below(free_entropy, top), top, xtol=1e-10))
 
 
 def _below(free_entropy, top):

@@ -182,7 +182,8 @@ def solve(
     -----
     For an integer m the annealed entropy is an upper bound by Markov's inequality: where it is
     negative there is no group, with probability tending to one. In a band typical solutions have
-    overlap 0, and both averages agree.
+    overlap 0, and both averages agree where groups have, too. In wide ones groups may lean to one
+    side together, q0 above 0: then their typical number is smaller than the average.
 
     Source: D. Gamarnik, E. Kizildag, W. Perkins, C. Xu, arXiv:2203.15667; C. Baldassi, R. Della
     Vecchia, C. Lucibello, R. Zecchina, J. Stat. Mech. (2020) 073303.

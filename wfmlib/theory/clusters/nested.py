@@ -202,16 +202,16 @@ def first_nested_gap(
     axes = doors(device, constraint)
     sizes = None if replicas is None else _pair("replicas", replicas, Range.of(Size))
     asked = device, constraint
-    if average == "annealed" or axes[2].even:
-        sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
-        if average == "quenched" and min(sizes) > 1.0:
-            (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
-            check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
-        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, report)
-    if sizes is not None and min(sizes) == 1.0:
+    if average == "quenched" and sizes is not None and min(sizes) == 1.0:
         one = first_gap(device, max(sizes), constraint=constraint, average=average)
         overlaps = (math.nan, one.overlap) if sizes[0] == 1.0 else (one.overlap, math.nan)
         return NestedGap(*asked, sizes, average, one.alpha, *overlaps, one.q0, one.report)
+    if average == "annealed" or axes[2].even:
+        sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
+        if average == "quenched":
+            (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
+            check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
+        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, report)
     at, report = gap(sizes, axes)
     return NestedGap(*asked, at.sizes, average, at.loads[0], at.q1, at.q2, at.q0, report)
 

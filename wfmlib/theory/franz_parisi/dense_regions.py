@@ -127,8 +127,7 @@ def gap(
     >>> round(inner, 6), round(outer, 6)
     (0.000121, 0.003567)
     """
-    checked(device, constraint, weights=(Binary,))
-    profile = Profile(device, alpha, reference, constraint)
+    profile = Profile(device, alpha, reference, constraint, weights=(Binary,))
     if profile.case.alpha == 0.0:
         return math.nan, math.nan
     top = profile.top()

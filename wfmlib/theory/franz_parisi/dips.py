@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from wfmlib.models.constraints import Margin
+from wfmlib.models.devices import WEIGHTS
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, Report, first_root
 from wfmlib.theory.axes import energetic
@@ -30,8 +31,12 @@ FAR = math.log(0.5)
 class Profile:
     """The local entropy around one reference; `place` is the logarithm of the distance."""
 
-    def __init__(self, device, alpha, reference, constraint, planted=False, states=None):
-        self.case = Surroundings(device, alpha, reference, constraint, planted)
+    def __init__(
+        self, device, alpha, reference, constraint, planted=False, states=None, weights=WEIGHTS
+    ):
+        self.case = Surroundings(
+            device, alpha, reference, constraint, planted=planted, weights=weights
+        )
         self.term = self.case.axes[1]
         self.difference = math.nan  # of two margins; a loss has none
         if reference.hard:

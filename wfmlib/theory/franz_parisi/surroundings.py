@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from wfmlib.models.constraints import CrossEntropy, LogPotential, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
+from wfmlib.models.devices import WEIGHTS
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
@@ -39,8 +40,8 @@ class Surroundings:
         What the counted solutions satisfy.
     planted : bool
         Whether the patterns were drawn for the reference, or the reference among the solutions.
-    constraints : tuple of type
-        Which constraints are offered.
+    constraints, weights : tuple of type
+        Which of each are offered.
 
     Raises
     ------
@@ -49,13 +50,24 @@ class Surroundings:
         typical solutions of the reference's margin.
     """
 
-    def __init__(self, device, alpha, reference, constraint, planted=False, constraints=(Margin,)):
+    def __init__(
+        self,
+        device,
+        alpha,
+        reference,
+        constraint,
+        planted=False,
+        constraints=(Margin,),
+        weights=WEIGHTS,
+    ):
         self.device, self.alpha = device, alpha
         self.drawn_from, self.constraint = reference, constraint
-        self.axes = weights, term, _ = checked(device, constraint, constraints)
-        offered = (type(constraint),) if constraint.even else (Margin, CrossEntropy, LogPotential)
+        arguments.member("constraint", constraint, constraints)
+        offered = (Band,) if constraint.even else (Margin, CrossEntropy, LogPotential)
         arguments.member("reference", reference, offered)
-        checked(device, reference, CONSTRAINTS)
+        checked(device, reference, CONSTRAINTS, weights=weights)
+        self.axes = checked(device, constraint, constraints, weights=weights)
+        weights, term, _ = self.axes
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
         if alone:
             state = Stationary(0.0, weights, term, reference, alpha=self.alpha)

@@ -22,7 +22,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import checked, odd_signs
 from wfmlib.theory.full_breaking import votes
 from wfmlib.theory.machines.finite_committee import rs_capacity
 from wfmlib.theory.points import Shown
@@ -116,20 +116,14 @@ def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> Fin
     >>> round(finite_capacity(TreeCommittee(5)).alpha, 4)
     3.6193
     """
-    _, term, _ = checked(device, Margin(0.0), weights=(Spherical,), finite=True, odd=True)
-    if term.one_field or not 1 <= device.units <= MOST_UNITS:
-        raise ValueError(
-            f"device must be a TreeCommittee of 1 to {MOST_UNITS} sign units here, got {device!r}"
-        )
-    constraint = arguments.member("constraint", constraint, (Margin,))
+    margin: Margin = arguments.member("constraint", constraint, (Margin,))
+    checked(device, Margin(0.0), kinds=(odd_signs(MOST_UNITS),), weights=(Spherical,))
     units = device.units
-    needed = votes_needed(units, constraint)
+    needed = votes_needed(units, margin)
     symmetric = rs_capacity(units, needed)
     if needed == units:
         report = accepted(0.0, 0.0, 1, "replica symmetric")
-        return FiniteCapacity(
-            device, constraint, needed, symmetric, 0.0, symmetric, 1.0, 0.0, report
-        )
+        return FiniteCapacity(device, margin, needed, symmetric, 0.0, symmetric, 1.0, 0.0, report)
     x, evaluations = minimum(units, needed=needed)
     check, fine = next(steps for most, steps in STEPS.items() if units <= most)
     coarse, slopes, _ = log_load(x, units, check, needed=needed)
@@ -140,7 +134,7 @@ def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> Fin
     residual = float(np.max(np.abs(slopes)))
     report = accepted(residual, TOLERANCE, evaluations, "one step", x)
     ratio = math.exp(x[0]) / complement
-    return FiniteCapacity(device, constraint, needed, alpha, error, symmetric, q0, ratio, report)
+    return FiniteCapacity(device, margin, needed, alpha, error, symmetric, q0, ratio, report)
 
 
 def votes_needed(units, margin):

@@ -74,7 +74,8 @@ def intervals(activation, gaps, by_gap):
     widths = np.append(complements[:-1] - complements[1:], complements[-1])
     moved = slopes[:, None] * by_gap  # of 1 - c
     by_width = np.concatenate([-moved[:1], moved[:-1] - moved[1:], moved[-1:]])
-    return np.append(max(overlaps.c[0], 0.0), widths), by_width
+    first = max(overlaps.c[0], 0.0) if gaps[0] < 1.0 else 0.0
+    return np.append(first, widths), by_width
 
 
 def integrals(smallest, steps, heights, end):

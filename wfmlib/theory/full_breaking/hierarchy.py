@@ -15,7 +15,7 @@ from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.numerics.types import Array
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import FLAT_UNITS, ONE_FIELD, checked
 from wfmlib.theory.full_breaking import continuous
 from wfmlib.theory.full_breaking import steps as few
 from wfmlib.theory.full_breaking.tabulated import quick
@@ -96,7 +96,8 @@ def solve(
     ----------
     device : Perceptron or TreeCommittee
         With spherical weights; of a committee's units infinitely many. The activation may be
-        even, and must not jump.
+        even, and must not jump. Where its groups of one step are orthogonal at capacity, a number
+        of steps must be named: a continuous hierarchy is not offered.
     constraint : Margin
         A margin from -2 to 1e4 times the activation's scale.
     steps : int, optional
@@ -130,9 +131,10 @@ def solve(
     >>> round(solve(TreeCommittee(math.inf, ReLU()), steps=2).alpha, 6)
     2.653274
     """
-    weights, activation, constraint = checked(device, constraint, flat=True)
-    if not isinstance(weights, Spherical):
-        raise ValueError(f"device must have weights Spherical() here, got {device!r}")
+    kinds = (*ONE_FIELD, FLAT_UNITS)
+    weights, activation, constraint = checked(
+        device, constraint, kinds=kinds, weights=(Spherical,)
+    )
     if math.isinf(activation.slope_at_one):
         raise ValueError(
             "device must have an activation without jumps: with jumps the capacity is infinite; "
@@ -144,9 +146,15 @@ def solve(
         none = np.zeros(0)
         report = accepted(0.0, 0.0, 1, "replica symmetric")
         return Hierarchy(device, constraint, steps, symmetric, 0.0, none, none, 1.0, None, report)
+    orthogonal = one_step.q0 == 0.0
+    if steps is None and orthogonal:
+        raise ValueError(
+            f"steps must be from 1 to {few.MOST} for a device whose largest groups are orthogonal "
+            f"at capacity, not continuous; got {device!r} with {constraint!r}"
+        )
     kappa, activation = constraint.rescaled(activation.scale).kappa, quick(activation)
     if steps is not None:
-        gaps, heights, log_alpha, report = few.optimum(activation, kappa, steps)
+        gaps, heights, log_alpha, report = few.optimum(activation, kappa, steps, orthogonal)
         alpha, gap = math.exp(log_alpha), None
         error = STEP_ERROR * alpha
     else:

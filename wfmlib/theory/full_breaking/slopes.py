@@ -22,7 +22,7 @@ from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
-from wfmlib.theory.axes import checked, energetic
+from wfmlib.theory.axes import PERCEPTRON, checked, energetic
 from wfmlib.theory.full_breaking import states
 from wfmlib.theory.full_breaking.below import LoadHierarchy, at_load
 from wfmlib.theory.full_breaking.fields import fields
@@ -126,7 +126,7 @@ def gap_onset(
     19.07
     """
     arguments.member("device", device, (Perceptron,))
-    axes = checked(device, constraint, weights=(Spherical,))
+    axes = checked(device, constraint, kinds=(PERCEPTRON,), weights=(Spherical,))
     onset = last_stable(axes)
     if math.isinf(onset):
         return math.inf

@@ -13,29 +13,48 @@ from wfmlib.theory.full_breaking.free_entropy import bound
 MOST = 6  # steps: further ones lower a capacity by less than 1e-4 of itself
 TOLERANCE = 1e-6  # of d ln alpha / dx; alpha errs by the square of that
 FIRST = (math.log(0.3 / 0.7), 1.0)  # where the search for one step starts
-NEXT = (math.log(0.25 / 0.75), 0.0)  # where a step more starts: its gap, the increase of ln y
+#: Where a step more starts, with the y of the last: its gap, the first that lowers the load.
+GAPS = (math.log(0.25 / 0.75), -3.0, -5.0)
+LEAST_GAIN = 1e-9  # of ln alpha
 
 
-def optimum(activation, kappa, k):
+def optimum(activation, kappa, k, orthogonal=False):
     """Return gaps, heights, ln alpha and the report for k steps.
 
     The unknowns are the logits of the ratios of successive gaps ``1 - q``, and the logarithms of
     the increases of y: in them every point is a hierarchy, and a step more starts from the last.
+    Of largest groups that are orthogonal the first gap is 1, and its logit infinite.
     """
-    x = np.array(FIRST)
+    x = np.array([math.inf if orthogonal else FIRST[0], FIRST[1]])
+    known = x[: int(orthogonal)]
+
+    def objective(unknowns):
+        load, slopes = _objective(np.concatenate([known, unknowns]), activation, kappa)
+        return load, slopes[len(known) :]
+
+    starts, log_alpha = [x[len(known) :]], math.inf
     for n in range(1, k + 1):
-        found = scipy.optimize.minimize(
-            lambda x: _objective(x, activation, kappa),
-            x,
-            jac=True,
-            method="BFGS",
-            options={"gtol": 0.1 * TOLERANCE, "maxiter": 500},
-        )
-        gaps, heights = hierarchy(found.x)
-        x = np.concatenate([found.x[:n], NEXT[:1], found.x[n:], [np.log(heights[-1]) + NEXT[1]]])
+        found = _lower(objective, starts, log_alpha)
+        log_alpha, at = float(found.fun), np.concatenate([known, found.x])
+        gaps, heights = hierarchy(at)
+        more = [np.concatenate([at[:n], [gap], at[n:], np.log(heights[-1:])]) for gap in GAPS]
+        starts = [x[len(known) :] for x in more]
     residual = float(np.max(np.abs(found.jac)))
     report = accepted(residual, TOLERANCE, found.nfev, f"{k} steps", found.x)
-    return gaps, heights, float(found.fun), report
+    return gaps, heights, log_alpha, report
+
+
+def _lower(objective, starts, before):
+    """Return the first minimum that lies below a value: else two levels have become one."""
+    tried = []
+    for start in starts:
+        options = {"gtol": 0.1 * TOLERANCE, "maxiter": 500}
+        tried.append(
+            scipy.optimize.minimize(objective, start, jac=True, method="BFGS", options=options)
+        )
+        if tried[-1].fun < before - LEAST_GAIN:
+            return tried[-1]
+    return min(tried, key=lambda one: one.fun)
 
 
 def hierarchy(x):

@@ -33,7 +33,7 @@ from wfmlib.numerics.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.axes import HARD, ResolvedLoad, checked
+from wfmlib.theory.axes import HARD, ONE_FIELD, PARITY, THREE_UNITS, ResolvedLoad, checked
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
@@ -55,6 +55,7 @@ __all__ = [
     "zero_complexity_replicas",
 ]
 
+KINDS = (*ONE_FIELD, THREE_UNITS, PARITY)
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
 MOST = 1e5  # replicas; beyond, the complexity is lost in rounding
 
@@ -207,7 +208,7 @@ def solve(
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
     """
-    axes = checked(device, constraint, HARD, finite=True)
+    axes = checked(device, constraint, HARD, kinds=KINDS)
     overlap = _checked_overlap(overlap, axes)
     replicas = _checked_replicas(replicas, device, axes)
     return _point(device, alpha, overlap, replicas, axes)[0]
@@ -306,7 +307,7 @@ def curve(
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes = checked(device, constraint, HARD, finite=True)
+    axes = checked(device, constraint, HARD, kinds=KINDS)
     overlaps = np.asarray(overlap)
     replicas = _checked_replicas(replicas, device, axes)
     order = np.argsort(-overlaps, axis=None)
@@ -458,7 +459,7 @@ def overlap_range(
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
     """
-    axes = checked(device, constraint, HARD, finite=True)
+    axes = checked(device, constraint, HARD, kinds=KINDS)
     if axes[1].one_field:
         return typical.solve(device, alpha, constraint).q, 1.0
     if alpha == 0.0:

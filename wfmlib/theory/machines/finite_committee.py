@@ -95,11 +95,6 @@ class Typical:
         symmetric = rs_capacity(self.units)
         if ansatz == "RS":
             return symmetric
-        if self.units != 3:
-            raise ValueError(
-                "ansatz must be 'RS' or '1RSB' for finitely many units other than three, "
-                f"got {ansatz!r} with {self.units}"
-            )
         return three_units_capacity.two_steps(symmetric)
 
     def saddle_point(self, alpha):

@@ -39,19 +39,11 @@ class _Machine(EnergeticTerm):
     """What finite machines share."""
 
     one_field = False  #: a pattern has a field of each unit
-    solved = True  #: whether saddle points below capacity are
     scale = 1.0  #: fields are the preactivations themselves
     slope_at_one = 1.0  #: c'(1)
 
     def effective(self, q, complement):
         return EffectiveOverlap(q, complement, 1.0, 0.0)
-
-    def typical(self, device):
-        """Return what answers the questions of `typical` about a device, or refuse it."""
-        raise ValueError(
-            "device must be a Perceptron, have infinitely many units (units=np.inf) or be a "
-            f"TreeCommittee of sign units and Spherical() weights here, got {device!r}"
-        )
 
 
 def _no_margin(kappa):
@@ -74,12 +66,8 @@ class SignCommittee(_Machine):
     most_overlap = 1.0 - 1e-6  #: averages take (1 - overlap)^(-1/2) long
 
     @property
-    def solved(self):
-        return self.units == 3
-
-    def typical(self, device):
-        if device.weights.discrete:
-            return super().typical(device)
+    def typical(self):
+        """What answers the questions of `typical` for spherical weights."""
         return finite_committee.Typical(self.units)
 
     def pattern_averages(self, q0, difference, complement, kappa, m):

@@ -25,7 +25,7 @@ from wfmlib.models.weights import Binary
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.numerics.solvers import Report, bounded, first_root, fixed_point
-from wfmlib.theory.axes import checked
+from wfmlib.theory.axes import PERCEPTRON, checked
 from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
 from wfmlib.theory.points import Shown
 
@@ -133,7 +133,7 @@ def solve(device: Perceptron, alpha: Load, constraint: Margin = Margin(0.0)) -> 
 def _checked(device, constraint=Margin(0.0)):
     """Return the constraint after checking device and margin."""
     arguments.member("device", device, (Perceptron,))
-    checked(device, constraint, weights=(Binary,))
+    checked(device, constraint, kinds=(PERCEPTRON,), weights=(Binary,))
     MARGIN.check("constraint.kappa", constraint.kappa)
     return constraint
 
@@ -312,8 +312,8 @@ def surroundings(
     >>> round(found.local_entropy, 4), round(found.teacher, 4)
     (0.0785, 0.5916)
     """
-    _checked(device, constraint)
     arguments.member("reference", reference, (Margin,))
+    _checked(device, constraint)
     MARGIN.check("reference.kappa", reference.kappa)
     student = solve(device, alpha, reference)
     if student.entropy < -1e-9:

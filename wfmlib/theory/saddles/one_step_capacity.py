@@ -27,6 +27,7 @@ from wfmlib.theory.saddles.replica_symmetric import last_load
 
 # Of the search that comes near the minimum; the second one where the first does not lead there.
 PRECISIONS = {"xatol": 1e-2, "fatol": 1e-8}, {"xatol": 1e-5, "fatol": 1e-16}
+LEAST_LOGIT = -15.0  # of q0
 TOLERANCE = 1e-8  # relative, of the saddle-point equations; the load errs by the square of that
 
 
@@ -68,7 +69,33 @@ def limit(activation, constraint):
         log_weight, pull, square = _group(overlap, ratio / slope, kappa)
         return log_weight, overlap.slope * pull / slope**2, square / slope
 
-    return smallest(group, symmetric, (np.arange(-4.0, 12.1), np.arange(-6.0, 16.1)))
+    trials = np.arange(-4.0, 12.1), np.arange(-6.0, 16.1)
+    if not activation.flat:
+        return smallest(group, symmetric, trials)
+    orthogonal = _orthogonal(group, trials[0])
+    try:
+        leaning = smallest(group, symmetric, trials)
+    except NotConverged:  # the overlap between groups falls towards 0
+        return orthogonal
+    return min(orthogonal, leaning, key=lambda one: one.alpha)
+
+
+def _orthogonal(group, stretches):
+    """Return the `Limit` of groups without any overlap, of an activation without a linear part.
+
+    Then q0 = 0 is stationary, and the ratio alone is free.
+    """
+
+    def log_load(x):
+        stretch = math.exp(x)
+        log_weight, _, _ = group(0.0, 1.0, stretch)
+        return math.log(math.log1p(stretch) / (-2.0 * log_weight))
+
+    best = min(stretches, key=log_load)
+    found = scipy.optimize.minimize_scalar(
+        log_load, bounds=(best - 1.0, best + 1.0), options={"xatol": 1e-9}
+    )
+    return Limit(math.exp(found.fun), 0.0, math.exp(found.x))
 
 
 def smallest(group, symmetric, trials):
@@ -100,7 +127,7 @@ def smallest(group, symmetric, trials):
         log_weight, pull, square = group(q0, complement, ratio)
         return (
             (math.log1p(stretch) + ratio * q0 / outer) / (-2.0 * log_weight),
-            q0 / (outer**2 * pull),
+            q0 / (outer**2 * pull) if q0 > 0.0 < pull else math.inf,
             (1.0 + stretch * complement) / (outer**2 * square),
         )
 
@@ -119,6 +146,9 @@ def smallest(group, symmetric, trials):
             method="Nelder-Mead",
             options=precision,
         ).x
+        if near[1] < LEAST_LOGIT:
+            message = "the overlap between groups falls towards 0"
+            raise NotConverged(Report(False, math.inf, 1, message), near)
         found = scipy.optimize.root(residuals, near, options={"xtol": 1e-13})
         residual, place = float(np.max(np.abs(found.fun))), found.x
         if residual <= TOLERANCE and np.max(np.abs(place - near)) <= 0.1:
@@ -138,9 +168,11 @@ def _group(overlap, mu, kappa):
     Inside a group the shortfall is ``short + sqrt(spread) y``; where it is positive, the weight
     makes another Gaussian of it, narrower by the factor `narrow`.
     """
-    root, spread = math.sqrt(overlap.c), overlap.complement
+    root, spread = math.sqrt(max(overlap.c, 0.0)), overlap.complement
     width, narrow = math.sqrt(spread), 1.0 / math.sqrt(1.0 + mu * spread)
-    x, average = gaussian.grid((kappa / root, width / root), tilt=min(kappa, 0.0))
+    x, average = np.zeros(1), np.ones(1)  # groups may share no field
+    if root > 0.0:
+        x, average = gaussian.grid((kappa / root, width / root), tilt=min(kappa, 0.0))
     u = (kappa - root * x) / width
     v = narrow * u
     satisfied = gaussian.log_H(u)

@@ -27,7 +27,7 @@ from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
 from wfmlib.theory.sweeps import dataset
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
-from wfmlib.theory.typical.thresholds import capacity, instability, last_margin, max_margin
+from wfmlib.theory.typical.thresholds import KINDS, capacity, instability, last_margin, max_margin
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -207,7 +207,7 @@ def solve(
 
 def solved(device, alpha, constraint):
     """Return the point of `solve`, and the equations' state of which it is made."""
-    axes = checked(device, constraint, CONSTRAINTS, finite=True)
+    axes = checked(device, constraint, CONSTRAINTS, kinds=KINDS)
     at, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
         return thermal_point(device, alpha, at, axes, report), at
@@ -246,7 +246,7 @@ def _saddle_point(device, alpha, axes):
     """Return the saddle point at a load, the one with the smallest q_hat, and the report."""
     _, term, _ = axes
     if not term.one_field:
-        return term.typical(device).saddle_point(alpha)
+        return term.typical.saddle_point(alpha)
     try:
         return at_load(alpha, axes)
     except NotConverged as failure:
@@ -338,7 +338,7 @@ def curve(
     def solved(i, _):  # no saddle point needs its neighbour as a start
         load, constraint = points[i]
         Range.of(Load).check("alpha", load)
-        axes = checked(device, constraint, HARD, finite=True)
+        axes = checked(device, constraint, HARD, kinds=KINDS)
         found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
         values[i] = [found[name] for name in names]
         return values[i]

@@ -14,15 +14,37 @@ import scipy
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.constraints.margin import RANGE as MARGINS
+from wfmlib.models.devices import WEIGHTS
 from wfmlib.models.protocols import Constraint, Device
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NoZero, first_root
 from wfmlib.theory import full_breaking
-from wfmlib.theory.axes import HARD, ResolvedLoads, checked, each, each_constraint
+from wfmlib.theory.axes import (
+    FLAT_UNITS,
+    HARD,
+    ONE_FIELD,
+    THREE_UNITS,
+    ResolvedLoads,
+    checked,
+    each,
+    each_constraint,
+    odd_signs,
+)
+from wfmlib.theory.full_breaking import few_units
+from wfmlib.theory.machines.finite_machines import MOST_UNITS
 from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
 from wfmlib.theory.typical import one_step
 
 SYMMETRIES = ("RS", "1RSB", "2RSB", "full")  # by name; or by the number of steps
+#: What has a saddle point below capacity.
+KINDS = (*ONE_FIELD, THREE_UNITS.of(Spherical))
+#: Besides devices of one field, what has a capacity.
+FEW_UNITS = {
+    "RS": (odd_signs(MOST_UNITS).of(Spherical),),
+    "1RSB": (odd_signs(few_units.MOST_UNITS).of(Spherical),),
+    "2RSB": (THREE_UNITS.of(Spherical),),
+}
 
 
 def capacity(
@@ -44,7 +66,8 @@ def capacity(
     ansatz : {"RS", "1RSB", "2RSB", "full"} or int
         How replicas are assumed to be organised: replica symmetry, or one step of its breaking
         (see `solve_1rsb`), or as many as an integer from 1 to 6 says, or "full", a continuous
-        hierarchy, which takes a few seconds (see `full_breaking.solve`). Of finitely many units up
+        hierarchy, which takes a few seconds (see `full_breaking.solve`, also for activations
+        without a linear part, some of which have none). Of finitely many units up
         to 11 are solved with "1RSB" (`full_breaking.finite_capacity`, which takes other margins),
         and three with "2RSB", in half a minute; more than one step only with spherical weights.
 
@@ -98,17 +121,17 @@ def capacity(
     ansatz = _ansatz(ansatz)
 
     def one(constraint):
-        axes = _, term, _ = checked(device, constraint, HARD, finite=True, odd=True, flat=True)
+        axes = _, term, _ = _door(device, constraint, ansatz)
         if not term.one_field:
-            if arguments.choice("ansatz", ansatz, SYMMETRIES[:3]) == "1RSB":
+            if ansatz == "1RSB":
                 return full_breaking.finite_capacity(device).alpha
-            return term.typical(device).capacity(ansatz)
+            return term.typical.capacity(ansatz)
         if ansatz in SYMMETRIES[:2]:
             unbroken = _capacity(axes)
             return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
-        steps = {"full": None, "2RSB": 2}.get(ansatz, ansatz)
-        if math.isinf(term.slope_at_one) and not axes[0].discrete:
+        if math.isinf(term.slope_at_one):
             return math.inf
+        steps = {"full": None, "2RSB": 2}.get(ansatz, ansatz)
         return full_breaking.solve(device, constraint, steps=steps).alpha
 
     return each_constraint(one, constraint)
@@ -141,9 +164,9 @@ def instability(
     """
 
     def one(constraint):
-        axes = _, term, _ = checked(device, constraint, HARD, finite=True)
+        axes = _, term, _ = checked(device, constraint, HARD, kinds=KINDS)
         if not term.one_field:
-            return term.typical(device).instability()
+            return term.typical.instability()
         if axes[2].even:  # the replicon is proportional to the load
             return float(1.0 / Stationary(0.0, *axes, alpha=1.0).replicon)
         return last_stable(axes)
@@ -230,6 +253,23 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     return each(one, alpha)
 
 
+def _door(device, constraint, ansatz):
+    """Return the axes after checking what has a capacity with an ansatz."""
+    arguments.member("constraint", constraint, HARD)
+    constraints, weights = (Margin,), (Spherical,)
+    kinds = (*ONE_FIELD, FLAT_UNITS.of(Spherical), *FEW_UNITS.get(ansatz, ()))
+    if ansatz in SYMMETRIES[:2]:
+        constraints, weights = HARD, WEIGHTS
+    by = f" with ansatz {ansatz!r}"
+    if constraint.even:
+        kinds, weights = ONE_FIELD, (Binary,)
+        by += (
+            ": a band has a capacity with discrete weights; on the sphere the typical overlap is "
+            "0 up to `instability`, and replica symmetry is broken beyond"
+        )
+    return checked(device, constraint, constraints, kinds=kinds, weights=weights, by=by)
+
+
 def _ansatz(ansatz):
     """Return the name of an ansatz, or how many steps it has: more than two."""
     if isinstance(ansatz, str):
@@ -249,13 +289,6 @@ def _capacity(axes):
 
 def _orthogonal_capacity(axes):
     """Return the load at which solutions at overlap 0 run out  [eq-annealed]."""
-    weights, _, constraint = axes
-    if not weights.discrete:
-        raise ValueError(
-            "device must have discrete weights for the capacity of a band: on the sphere the "
-            "typical overlap is 0 up to `instability`, and replica symmetry is broken beyond; got "
-            f"{weights!r} with {constraint!r}"
-        )
     free = Stationary(0.0, *axes, alpha=0.0)
     return float(-free.entropic.term / free.energetic)
 
