@@ -7,7 +7,9 @@ against their own derivatives and against counting.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +28,7 @@ from wfmlib.theory import franz_parisi, typical
 from wfmlib.theory.saddles.constrained import Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, first
 
+PAGE = Path(__file__).resolve().parents[2] / "book" / "extending.md"
 X = np.arange(-10.0, 10.0, 0.02)  # the trapezoidal rule is spectral on the line
 DENSITY = 0.02 * gaussian.G(X)
 SIGNS, THREE = Discrete((-1, 1)), Discrete((-1, 0, 1))
@@ -172,6 +175,21 @@ def test_an_activation_of_ones_own_is_that_of_its_function(weights):
     if weights == Binary():
         device = TreeCommittee(math.inf, given, weights)
         assert capacity(weights, mine) == pytest.approx(typical.capacity(device), rel=1e-9)
+
+
+def test_the_page_on_a_model_of_ones_own_says_what_comes_out():
+    """Every number in its code and text."""
+    soft = Weighed(lambda s: -np.logaddexp(0.0, -5.0 * s))
+    around, _ = surroundings(THREE, 0.5, 0.1)
+    numbers = [
+        capacity(Ternary()),
+        at_load(0.5, axes(Ternary()))[0].entropy,
+        around.local_entropy,
+        around.bound,
+        at_load(0.5, axes(constraint=soft))[0].entropy,
+        capacity(Binary(), ErrorFunction(1.5)),
+    ]
+    assert re.findall(r"\d\.\d{4}", PAGE.read_text()) == [f"{one:.4f}" for one in numbers]
 
 
 # ------------------------------------------------------------------------------------------------

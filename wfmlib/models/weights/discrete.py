@@ -62,7 +62,8 @@ class Discrete:
 
     Notes
     -----
-    Infinitely many real replicas are solved for two values alone.
+    Infinitely many real replicas are solved for two values alone. Groups at a distance from a
+    reference take minutes for more than two.
 
     Examples
     --------
