@@ -52,6 +52,7 @@ PARTS = (
     "numerics.gaussian",
     "numerics.solvers",
     "patterns",
+    "sklearn",
     "theory",
 )
 SHORT = 60  # characters of a value that is worth showing

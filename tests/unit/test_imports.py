@@ -6,7 +6,7 @@ import sys
 
 CODE = """
 import importlib, json, os, pkgutil, sys
-import numba
+import numba, sklearn  # what they change is theirs
 from numba.core import caching
 
 def state():

@@ -31,8 +31,9 @@ DEVICES = (
     models.Committee(3),
     models.ParityMachine(2),
 )
+PAIR = models.weights.Discrete((-1, 1))
 HAVE = [
-    *((protocols.Weights, one) for one in (models.Binary(), models.Spherical())),
+    *((protocols.Weights, one) for one in (models.Binary(), models.Spherical(), PAIR)),
     *((protocols.Constraint, one) for one in (models.Margin(), models.CrossEntropy(1.0, 1.0))),
     *((protocols.Activation, one) for one in (activations.Linear(), models.Sign(), models.ReLU())),
     (protocols.Activation, models.Activation(np.tanh)),

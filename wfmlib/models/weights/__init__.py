@@ -12,7 +12,8 @@ file; the saddle points of `theory` call its methods:
 """
 
 from wfmlib.models.weights.binary import Binary
+from wfmlib.models.weights.discrete import Discrete
 from wfmlib.models.weights.spherical import Spherical
 from wfmlib.models.weights.terms import ConstrainedEntropic, Entropic
 
-__all__ = ["Binary", "ConstrainedEntropic", "Entropic", "Spherical"]
+__all__ = ["Binary", "ConstrainedEntropic", "Discrete", "Entropic", "Spherical"]

@@ -1,0 +1,371 @@
+"""Priors, constraints, activations of one's own: classes outside of the package, plain sums.
+
+`Discrete` of -1 and +1 is `Binary` computed another way; of more values its terms are checked
+against their own derivatives and against counting.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+from scipy.optimize import brentq
+
+from wfmlib import Activation, Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
+from wfmlib.models.activations import EffectiveOverlap, EnergeticTerm
+from wfmlib.models.constraints.log_concave import LogConcave, Response
+from wfmlib.models.weights import Discrete, Entropic
+from wfmlib.numerics import gaussian
+from wfmlib.numerics.solvers import fixed_point
+from wfmlib.theory import franz_parisi, typical
+from wfmlib.theory.saddles.constrained import Constrained, Reference
+from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, first
+
+PAGE = Path(__file__).resolve().parents[2] / "book" / "extending.md"
+X = np.arange(-10.0, 10.0, 0.02)  # the trapezoidal rule is spectral on the line
+DENSITY = 0.02 * gaussian.G(X)
+SIGNS, THREE = Discrete((-1, 1)), Discrete((-1, 0, 1))
+PRIORS = pytest.mark.parametrize(
+    "weights", [THREE, Discrete((-2, -1, 1, 2)), Discrete((-1, 0, 1), 0.2)], ids=str
+)
+
+
+# ------------------------------------------------------------------------------------------------
+# Classes that the package does not know
+# ------------------------------------------------------------------------------------------------
+
+
+class Ternary:
+    """Weights -a, 0 and a, a third of them 0 and ``a^2 = 3 / 2``: what typical solutions need."""
+
+    discrete, entropy = True, math.log(3.0)
+
+    def entropic(self, q_hat):
+        a = math.sqrt(1.5)
+        cosh = 2.0 * np.cosh(a * math.sqrt(q_hat) * X)
+        z = math.exp(brentq(lambda y: DENSITY @ (1 / (1 + cosh * math.exp(-y))) - 1 / 3, -9, 99))
+        mean = a * 2.0 * np.sinh(a * math.sqrt(q_hat) * X) / (z + cosh)
+        variance = a**2 * cosh / (z + cosh) - mean**2
+        gap = DENSITY @ variance
+        term = DENSITY @ np.log(z + cosh) - math.log(z) / 3 - 0.5 * q_hat * gap
+        return Entropic(1.0 - gap, gap, term, DENSITY @ variance**2)
+
+
+@dataclass(frozen=True)
+class Weighed(LogConcave):
+    """A pattern of stability s weighs ``exp g(s)``, g smooth and concave."""
+
+    g: Any
+    hard = False
+
+    def rescaled(self, scale):
+        return Weighed(lambda s: self.g(scale * s))
+
+    def features(self, variance):
+        return ((0.0, math.sqrt(1.0 + variance)),)
+
+    def at(self, omega, variance):
+        exponent = self.g(np.asarray(omega)[..., None] + math.sqrt(variance) * X)
+        top = exponent.max(axis=-1, keepdims=True)
+        weight = DENSITY * np.exp(exponent - top)
+        norm = weight.sum(axis=-1)
+        slope = weight @ X / norm / math.sqrt(variance)
+        curvature = (weight @ X**2 / norm - 1.0) / variance - slope**2
+        return Response(np.log(norm) + top[..., 0], slope, curvature, np.nan * norm)
+
+
+@dataclass(frozen=True)
+class ErrorFunction(EnergeticTerm):
+    """Units ``erf(gain x)``: their effective overlap is known in closed form."""
+
+    gain: float
+
+    def effective(self, q, complement):
+        k = 2.0 * self.gain**2 / (1.0 + 2.0 * self.gain**2)
+        norm, root = math.asin(k), np.sqrt(1.0 - (k * q) ** 2)
+        # asin(k) - asin(k q), without a difference
+        gap = math.asin(k * root - k * q * math.sqrt(1.0 - k * k))
+        return EffectiveOverlap(
+            1.0 - gap / norm, gap / norm, k / root / norm, k**3 * q / root**3 / norm
+        )
+
+    scale = property(
+        lambda self: math.sqrt(2 / math.pi * math.asin(1 - 1 / (1 + 2 * self.gain**2)))
+    )
+    slope_at_one = property(lambda self: float(self.effective(1.0, 0.0).slope))
+
+
+def axes(weights=None, activation=None, constraint=None):
+    return (
+        weights or Binary(),
+        activation or Perceptron().activation,
+        constraint or Margin(0.0),
+    )
+
+
+def capacity(*given):
+    return first(lambda point: point.entropy, axes(*given)).alpha
+
+
+def surroundings(weights, alpha, distance):
+    """Solve the Franz-Parisi potential around a typical solution, behind the public door."""
+    given = axes(weights)
+    state, _ = at_load(alpha, given)
+    reference = Reference(state, alpha)
+
+    def at(place):
+        correlation = min(max(place[1], 0.0), 1.0)
+        return Constrained(distance, math.exp(place[0]), correlation, reference, *given)
+
+    def image(place):
+        p_hat, correlation = at(place).image()
+        return np.array([math.log(p_hat), correlation])
+
+    place, _ = fixed_point(image, np.array([0.0, 0.5]), tolerance=1e-11, max_iterations=60)
+    return at(place), state
+
+
+def test_a_ternary_prior_of_one_method_has_its_typical_solutions():
+    assert capacity(Ternary()) == pytest.approx(capacity(THREE), rel=1e-10)
+    assert capacity(THREE) == pytest.approx(1.17234, abs=5e-6)
+    state, _ = at_load(0.5, axes(Ternary()))
+    again, _ = at_load(0.5, axes(THREE))
+    for name in ("q", "entropy", "replicon"):
+        assert getattr(state, name) == pytest.approx(getattr(again, name), rel=1e-10)
+
+
+def test_a_loss_of_ones_own_is_the_one_of_the_package():
+    """The cross-entropy, from the logarithm of its weight alone."""
+    gamma, beta = 1.3, 2.0
+    mine = Weighed(lambda s: -beta * np.logaddexp(0.0, -2.0 * gamma * s) / (2.0 * gamma))
+    state, _ = at_load(0.5, axes(constraint=mine))
+    point = typical.solve(Perceptron(), 0.5, CrossEntropy(gamma, beta))
+    assert (state.q, state.entropy, state.replicon) == pytest.approx(
+        (point.q, point.free_entropy, point.replicon), rel=1e-9
+    )
+
+
+def test_a_noisy_threshold_is_a_margin_of_a_wider_field():
+    """A weight ``H(-s / noise)`` averages to ``H(-omega / sqrt(variance + noise^2))``."""
+    noise, omega = 0.5, np.linspace(-3.0, 3.0, 7)
+    mine = Weighed(lambda s: gaussian.log_H(-s / noise)).at(omega, 0.4)
+    exact = Margin(0.0).at(omega, 0.4 + noise**2)
+    for name in ("log_weight", "slope", "curvature"):
+        assert np.allclose(getattr(mine, name), getattr(exact, name), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [Binary(), THREE], ids=str)
+def test_an_activation_of_ones_own_is_that_of_its_function(weights):
+    gain = 1.5
+    mine, given = ErrorFunction(gain), Activation(lambda x: special.erf(gain * x))
+    assert (mine.scale, mine.slope_at_one) == pytest.approx(
+        (given.scale, given.slope_at_one), rel=1e-10
+    )
+    for q in (0.1, 0.6, 0.95):
+        ours = mine.effective(q, 1.0 - q)
+        assert tuple(ours) == pytest.approx(tuple(given.effective(q, 1.0 - q)), rel=1e-9)
+    assert capacity(weights, mine) == pytest.approx(capacity(weights, given), rel=1e-9)
+    if weights == Binary():
+        device = TreeCommittee(math.inf, given, weights)
+        assert capacity(weights, mine) == pytest.approx(typical.capacity(device), rel=1e-9)
+
+
+def test_the_page_on_a_model_of_ones_own_says_what_comes_out():
+    """Every number in its code and text."""
+    soft = Weighed(lambda s: -np.logaddexp(0.0, -5.0 * s))
+    around, _ = surroundings(THREE, 0.5, 0.1)
+    numbers = [
+        capacity(Ternary()),
+        at_load(0.5, axes(Ternary()))[0].entropy,
+        around.local_entropy,
+        around.bound,
+        at_load(0.5, axes(constraint=soft))[0].entropy,
+        capacity(Binary(), ErrorFunction(1.5)),
+    ]
+    assert re.findall(r"\d\.\d{4}", PAGE.read_text()) == [f"{one:.4f}" for one in numbers]
+
+
+# ------------------------------------------------------------------------------------------------
+# Two values are binary weights
+# ------------------------------------------------------------------------------------------------
+
+REFERENCE = SimpleNamespace(q_hat=1.3)
+RULE = gaussian.legendre_rule(12)
+TERMS = [
+    *[("entropic", (q_hat,)) for q_hat in (1e-6, 0.3, 2.0, 1e4, 1e12)],
+    *[("bound", (distance,)) for distance in (0.0, 0.01, 0.2, 0.5, 1.0)],
+    *[
+        ("constrained", (*given, REFERENCE))
+        for given in ((0.1, 1.0, 0.5), (0.01, 20.0, 0.9), (0.4, 0.2, 0.0), (0.2, 500.0, 0.3))
+    ],
+    *[("broken", given) for given in ((1.0, 0.5, 0.6), (2.0, 1.0, 3.0), (5.0, 20.0, 0.2))],
+    *[
+        ("constrained_broken", (*given, REFERENCE, RULE))
+        for given in ((0.1, 1.0, 0.5, 0.5, 0.6), (0.3, 0.5, 0.2, 0.1, 1.5))
+    ],
+    *[("conjugate", (overlap,)) for overlap in (0.1, 0.7, 0.99)],
+    *[("replicas", (overlap, 0.3, y)) for overlap in (0.3, 0.9) for y in (2.0, 5.0)],
+    *[("limit", (overlap, -0.5)) for overlap in (0.3, 0.9)],
+    *[("unloaded", (overlap, y)) for overlap in (0.3, 0.9) for y in (2.0, math.inf)],
+]
+
+
+def numbers(term):
+    return [one for one in np.atleast_1d(np.array(term, dtype=object)) if one is not None]
+
+
+@pytest.mark.parametrize(("name", "given"), TERMS, ids=lambda one: str(one)[:40])
+def test_sums_over_two_values_are_the_compiled_terms(name, given):
+    ours, compiled = (numbers(getattr(one, name)(*given)) for one in (SIGNS, Binary()))
+    assert ours == pytest.approx(compiled, rel=1e-12, abs=1e-14)
+
+
+def test_what_has_no_argument_is_the_same():
+    for name in ("discrete", "entropy", "collapse", "largest_log_hat", "narrowest"):
+        assert getattr(SIGNS, name) == pytest.approx(getattr(Binary(), name), rel=1e-14)
+
+
+def test_fields_far_out_that_a_group_favours_are_not_cut():
+    """Closed form for two replicas: ``<(2 cosh h)^2> = 2 + 2 exp(2 split)``."""
+    at = SIGNS.group(0.0, 1.0, 2.0)
+    assert at.term == pytest.approx(0.5 * math.log(2.0 + 2.0 * math.exp(2.0)), rel=1e-15)
+
+
+# ------------------------------------------------------------------------------------------------
+# More values
+# ------------------------------------------------------------------------------------------------
+
+
+def slope(function, place, step):
+    """Return the derivative of an array, by differences of fourth order."""
+    values = {k: np.array(function(place + k * step), dtype=float) for k in (-2, -1, 1, 2)}
+    return (8.0 * (values[1] - values[-1]) - values[2] + values[-2]) / (12.0 * step)
+
+
+@PRIORS
+def test_typical_term_is_stationary(weights):
+    for q_hat in (0.2, 3.0):
+        q, _, term, _ = slope(weights.entropic, q_hat, 1e-3 * q_hat)
+        assert term == pytest.approx(0.5 * q_hat * q, rel=1e-7)
+
+
+@PRIORS
+def test_term_at_a_distance_is_stationary(weights):
+    distance, p_hat, correlation = 0.15, 1.2, 0.6
+    t0_hat = correlation * math.sqrt(p_hat * REFERENCE.q_hat)
+
+    def term(d, p_hat=p_hat, correlation=correlation):
+        return weights.constrained(d, p_hat, correlation, REFERENCE)
+
+    p, _, t0, _, height, _ = -0.5 * slope(term, distance, 1e-3)  # in t1
+    assert height == pytest.approx(0.5 * p_hat * p + t0_hat * t0 - term(distance).t1_hat, rel=1e-7)
+    # p_hat and t0_hat = correlation sqrt(p_hat q_hat) on their own
+    p, _, t0, _, height, _ = slope(lambda r: term(distance, correlation=r), correlation, 1e-3)
+    assert height == pytest.approx(0.5 * p_hat * p + t0_hat * t0, rel=1e-7)
+    p, _, t0, _, height, _ = slope(
+        lambda one: term(distance, one, t0_hat / math.sqrt(one * REFERENCE.q_hat)), p_hat, 1e-3
+    )
+    assert height == pytest.approx(0.5 * p_hat * p + t0_hat * t0, rel=1e-7)
+
+
+@PRIORS
+def test_term_of_groups_is_stationary(weights):
+    m = 0.7
+    given = 0.8, 1.1, m  # q0_hat, split
+    at = weights.group(*given)
+    for i, expected in enumerate(
+        (
+            0.5 * (at.complement + m * at.spread),
+            0.5 * (at.complement + m * (at.common + at.spread)),
+            at.information / m**2,
+        )
+    ):
+        moved = slope(
+            lambda one, i=i: weights.group(*given[:i], one, *given[i + 1 :]).term, given[i], 1e-3
+        )
+        assert moved == pytest.approx(expected, rel=1e-7)
+    assert at.common + at.spread + at.complement == pytest.approx(1.0, rel=1e-13)
+
+
+@PRIORS
+def test_groups_without_a_split_are_no_groups(weights):
+    at = weights.constrained(0.1, 1.0, 0.4, REFERENCE)
+    grouped = weights.constrained_broken(0.1, 1.0, 0.4, 1e-9, 0.7, REFERENCE)
+    assert (grouped.p0, grouped.complement, grouped.t0) == pytest.approx(
+        (at.p, at.complement, at.t0), abs=1e-8
+    )
+    assert grouped.term == pytest.approx(at.term, abs=1e-8)
+
+
+@PRIORS
+def test_frozen_weights_collapse_as_stated(weights):
+    assert 1e12 * weights.entropic(1e12).complement ** 2 == pytest.approx(
+        weights.collapse, rel=1e-5
+    )
+
+
+def test_without_patterns_configurations_are_counted():
+    """Multinomial numbers of N weights: their logarithm over N errs by ln N / N."""
+    N, zeros = 200_000, 1 / 3
+    assert THREE.entropy == pytest.approx(math.log(3.0), rel=1e-14)
+    none = round(zeros * N)
+    some = N - none
+    for distance in (0.02, 0.2):
+        moved = np.arange(1, none)
+        same, opposite = some * (1 - distance) - 0.5 * moved, some * distance - 0.5 * moved
+        good = (opposite > 0) & (same > 0)
+        moved, same, opposite = moved[good], same[good], opposite[good]
+        count = special.gammaln(some + 1) - sum(
+            special.gammaln(n + 1) for n in (same, opposite, moved)
+        )
+        count += special.gammaln(none + 1) - special.gammaln(moved + 1)
+        count += moved * math.log(2.0) - special.gammaln(none - moved + 1)
+        assert THREE.bound(distance) == pytest.approx(count.max() / N, abs=2e-4)
+    assert THREE.bound(0.5) == pytest.approx(THREE.entropy, rel=1e-12)
+    assert THREE.bound([0.0, 0.1]).shape == (2,)
+
+
+def test_pairs_without_patterns_are_configurations_at_a_distance():
+    pairs = 0.5 * (THREE.entropy + THREE.bound(0.15))
+    assert THREE.unloaded(0.7, 2.0).entropy == pytest.approx(pairs, rel=1e-9)
+
+
+def test_surroundings_of_binary_solutions_are_those_of_the_package():
+    point = franz_parisi.solve(Perceptron(), 0.5, 0.1)
+    at, _ = surroundings(SIGNS, 0.5, 0.1)
+    assert (at.local_entropy, at.derivative, at.replicon) == pytest.approx(
+        (point.local_entropy, point.slope, point.replicon), rel=1e-9
+    )
+
+
+def test_surroundings_of_ternary_solutions():
+    """The slope is the derivative; at the typical distance all solutions are counted."""
+    high, low = (surroundings(THREE, 0.5, d)[0].local_entropy for d in (0.2002, 0.1998))
+    at, state = surroundings(THREE, 0.5, 0.2)
+    assert (high - low) / 4e-4 == pytest.approx(at.derivative, rel=1e-6)
+    assert at.local_entropy < at.bound
+    top, _ = surroundings(THREE, 0.5, 0.5 * state.complement)
+    assert top.local_entropy == pytest.approx(state.entropy, abs=1e-9)
+    assert top.derivative == pytest.approx(0.0, abs=1e-6)
+    near, _ = surroundings(THREE, 0.5, 1e-4)  # isolated, as binary ones are
+    assert near.local_entropy < 0.0
+
+
+def test_what_is_no_prior_is_refused():
+    for values in ((1.0,), (-1.0, 2.0), (0.0, 1.0), (np.nan, 1.0)):
+        with pytest.raises(ValueError, match="values"):
+            Discrete(values)
+    for mean_square in (0.0, 1.0, 2.0, -1.0):
+        with pytest.raises(ValueError, match="mean_square"):
+            Discrete((-1, 0, 1), mean_square)
+    assert Discrete((1, -1, 0)) == THREE
+    assert Stationary(1.0, *axes(Discrete((-3, 3)))).q == Stationary(1.0, *axes(SIGNS)).q
+    with pytest.raises(ValueError, match="two for infinitely many replicas"):
+        THREE.limit(0.5, 0.0)
