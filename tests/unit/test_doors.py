@@ -204,7 +204,7 @@ OFFERED = {
     "teacher_student.perfect_learning": BINARY,
     "teacher_student.solve": BINARY,
     "typical.capacity RS": [*SYMMETRIC, ("one three odd manyodd", "spherical", "zero")],
-    "typical.capacity 1RSB": [*SYMMETRIC, ("one three odd", "spherical", "zero")],
+    "typical.capacity 1RSB": [*SYMMETRIC, ("one three odd parity", "spherical", "zero")],
     "typical.capacity 2RSB": [*BROKEN, ("three", "spherical", "zero")],
     "typical.capacity full": BROKEN,
     "typical.capacity 3": BROKEN,

@@ -62,8 +62,8 @@ class Discrete:
 
     Notes
     -----
-    Infinitely many real replicas are solved for two values alone. Groups at a distance from a
-    reference take minutes for more than two.
+    Infinitely many real replicas are solved for two values alone. A search for groups at a
+    distance from a reference takes many minutes.
 
     Examples
     --------
@@ -264,12 +264,13 @@ class Discrete:
         return x, step * gaussian.G(x)
 
     def _states(self, fields, level):
-        """Return ln Z and the probabilities of the values, on a last axis of their own."""
-        exponents = fields[..., None] * self.sizes - level * self.sizes**2
-        top = exponents.max(axis=-1, keepdims=True)
+        """Return ln Z and the probabilities of the values, on a first axis of their own."""
+        exponents = np.multiply.outer(self.sizes, fields)
+        exponents -= (level * self.sizes**2).reshape(-1, *[1] * fields.ndim)
+        top = exponents.max(axis=0)
         chances = np.exp(exponents - top)
-        total = chances.sum(axis=-1, keepdims=True)
-        return (top + np.log(total))[..., 0], chances / total
+        total = chances.sum(axis=0)
+        return top + np.log(total), chances / total
 
     def _apart(self, distance, p_hat, split, m, correlation, reference):
         """Return delta, the averages there, and t0."""
@@ -280,8 +281,8 @@ class Discrete:
         _, chances = self._states(
             own * (correlation * u[:, None] + rest * v), _entropic(self, reference.q_hat)[1]
         )
-        first = np.einsum("v,uva->au", other, chances)
-        second = np.einsum("v,uva,uv->au", other, chances, chances @ s)
+        first = chances @ other
+        second = (chances * np.tensordot(s, chances, 1)) @ other
         fields = np.tile(math.sqrt(p_hat) * u, len(s))
         weight = (first * normal).ravel()
         signs = np.repeat(s, len(u))
@@ -338,19 +339,21 @@ class Discrete:
         total = measure.sum(axis=1)
         measure /= total[:, None]
         log_norm = np.log(total) + top[:, 0]
-        mean, square = chances @ s, chances @ s**2
-        variance = np.einsum("fza,fza->fz", chances, (s - mean[..., None]) ** 2)
-        bend = chances @ s**3 - mean * square
-        fourth = np.einsum("fza,fza->fz", chances, (s**2 - square[..., None]) ** 2)
+        mean, square = (np.tensordot(one, chances, 1) for one in (s, s**2))
+        variance = sum(chance * (one - mean) ** 2 for one, chance in zip(s, chances, strict=True))
+        bend = np.tensordot(s**3, chances, 1) - mean * square
+        fourth = sum(
+            chance * (one**2 - square) ** 2 for one, chance in zip(s, chances, strict=True)
+        )
 
         def inside(quantity):
-            return np.einsum("fz,fz->f", measure, quantity)
+            return np.einsum("fz,...fz->...f", measure, quantity)
 
         means, squares = inside(mean), inside(square)
         off, beyond = mean - means[:, None], square - squares[:, None]
         spread = inside(off**2)
         # how far a weight is from the reference's, s_a (s_a - s), without a difference of means
-        apart = np.einsum("f,fz,fza->f", signs, measure, (signs[:, None, None] - s) * chances)
+        apart = signs * np.sum((signs - s[:, None]) * inside(chances), axis=0)
         mixed = -signs * (inside(bend) + m * inside(off * beyond))
         levels = inside(fourth) + m * inside(beyond**2)
         hessian = np.array(
@@ -408,15 +411,15 @@ def _entropic(weights, q_hat):
 
     def excess(level):
         weight, _, chances = averages(level)
-        return weight @ (chances @ s**2) - 1.0
+        return weight @ (s**2 @ chances) - 1.0
 
     level = 0.0
     if weights._levelled:
         far = (60.0 + 20.0 * width * s[-1]) / np.diff(np.unique(s**2)).min()
         level = scipy.optimize.brentq(excess, -far, far, xtol=1e-15, rtol=1e-14)
     weight, log_sum, chances = averages(level)
-    mean = chances @ s
-    variance = np.einsum("xa,xa->x", chances, (s - mean[:, None]) ** 2)
+    mean = s @ chances
+    variance = np.sum(chances * (s[:, None] - mean) ** 2, axis=0)
     q, complement = weight @ mean**2, weight @ variance
     if q > 0.5:  # the smaller of the two keeps its digits, and their sum is 1
         q = 1.0 - complement

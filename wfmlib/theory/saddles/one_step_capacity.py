@@ -70,20 +70,26 @@ def limit(activation, constraint):
         return log_weight, overlap.slope * pull / slope**2, square / slope
 
     trials = np.arange(-4.0, 12.1), np.arange(-6.0, 16.1)
-    if not activation.flat:
-        return smallest(group, symmetric, trials)
-    orthogonal = _orthogonal(group, trials[0])
+    return (smallest_apart if activation.flat else smallest)(group, symmetric, trials)
+
+
+def smallest_apart(group, symmetric, trials):
+    """Return what `smallest` does, or groups `apart` where these have a smaller load."""
+    orthogonal = apart(group, trials[0])
     try:
         leaning = smallest(group, symmetric, trials)
-    except NotConverged:  # the overlap between groups falls towards 0
+    except NotConverged as failure:
+        if failure.state[1] >= LEAST_LOGIT:
+            raise
         return orthogonal
     return min(orthogonal, leaning, key=lambda one: one.alpha)
 
 
-def _orthogonal(group, stretches):
-    """Return the `Limit` of groups without any overlap, of an activation without a linear part.
+def apart(group, stretches):
+    """Return the `Limit` of groups without any overlap: the ratio alone is free.
 
-    Then q0 = 0 is stationary, and the ratio alone is free.
+    So it is where q0 = 0 is stationary: of an activation without a linear part, and of parity
+    machines. The arguments as those of `smallest`.
     """
 
     def log_load(x):

@@ -24,6 +24,7 @@ from wfmlib.theory.axes import (
     FLAT_UNITS,
     HARD,
     ONE_FIELD,
+    PARITY,
     THREE_UNITS,
     ResolvedLoads,
     checked,
@@ -32,7 +33,8 @@ from wfmlib.theory.axes import (
     odd_signs,
 )
 from wfmlib.theory.full_breaking import few_units
-from wfmlib.theory.machines.finite_machines import MOST_UNITS
+from wfmlib.theory.machines import parity_capacity
+from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity
 from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
 from wfmlib.theory.typical import one_step
 
@@ -42,7 +44,7 @@ KINDS = (*ONE_FIELD, THREE_UNITS.of(Spherical))
 #: Besides devices of one field, what has a capacity.
 FEW_UNITS = {
     "RS": (odd_signs(MOST_UNITS).of(Spherical),),
-    "1RSB": (odd_signs(few_units.MOST_UNITS).of(Spherical),),
+    "1RSB": (odd_signs(few_units.MOST_UNITS).of(Spherical), PARITY.of(Spherical)),
     "2RSB": (THREE_UNITS.of(Spherical),),
 }
 
@@ -57,9 +59,10 @@ def capacity(
 
     Parameters
     ----------
-    device : Perceptron or TreeCommittee
+    device : Perceptron, TreeCommittee or ParityMachine
         Of a committee's units infinitely many; or an odd number, up to 1000001, of sign units
-        with spherical weights.
+        with spherical weights. A parity machine of two to six units and spherical weights, with
+        "1RSB".
     constraint : Margin or Band, or array_like of them
         A margin from -2 to 1e4 times the activation's scale; 0 if units are finitely many. A band
         from 0.01 to 10 times the scale, with discrete weights.
@@ -84,7 +87,8 @@ def capacity(
         [eq-full-capacity]. Of finitely many units: ``1 / E D^2``, D the least distance by which a
         pattern's fields must move  [eq-nearest-solution], which grows like
         ``sqrt(72 K / pi) - 9`` with their number K  [eq-sign-rs-scaling]; every step of symmetry
-        breaking lowers it.
+        breaking lowers it. Of a parity machine D is the distance of the unit nearest to its
+        threshold, where an odd number of units is wrong.
 
     Raises
     ------
@@ -102,27 +106,32 @@ def capacity(
     is the same.
 
     Relative errors for finitely many units: below 1e-11; with one step 1e-6 up to 7 units and 1e-5
-    beyond; with two 2e-4.
+    beyond; with two 2e-4. For parity machines 1e-7.
 
     Source: P2, main text and appendix B; P3, appendix A; for three units E. Barkai, D. Hansel, H.
-    Sompolinsky, Phys. Rev. A 45, 4146 (1992), and A. Engel et al., Phys. Rev. A 45, 7590 (1992).
+    Sompolinsky, Phys. Rev. A 45, 4146 (1992), and A. Engel et al., Phys. Rev. A 45, 7590 (1992);
+    for parity machines E. Barkai, D. Hansel, I. Kanter, Phys. Rev. Lett. 65, 2312 (1990).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from wfmlib import Perceptron, ReLU, TreeCommittee
+    >>> from wfmlib import ParityMachine, Perceptron, ReLU, TreeCommittee
     >>> round(capacity(Perceptron()), 10)
     0.8330785997
     >>> round(capacity(TreeCommittee(np.inf, ReLU()), ansatz="1RSB"), 8)
     2.66428006
     >>> round(capacity(TreeCommittee(3)), 4)
     4.0252
+    >>> round(capacity(ParityMachine(3), ansatz="1RSB"), 4)
+    4.9975
     """
     ansatz = _ansatz(ansatz)
 
     def one(constraint):
         axes = _, term, _ = _door(device, constraint, ansatz)
         if not term.one_field:
+            if isinstance(term, Parity):
+                return parity_capacity.one_step(term.units).alpha
             if ansatz == "1RSB":
                 return full_breaking.finite_capacity(device).alpha
             return term.typical.capacity(ansatz)
