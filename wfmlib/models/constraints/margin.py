@@ -13,7 +13,7 @@ from numba import njit
 from numpy.polynomial import polynomial
 
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
-from wfmlib.models.constraints.margin_around import NO_TABLE, averages, forces, given_fields
+from wfmlib.models.constraints.margin_around import NO_TABLE, averages, given_fields
 from wfmlib.numerics import arguments, gaussian, portable, tails
 from wfmlib.numerics.arguments import Finite
 from wfmlib.numerics.types import Array
@@ -124,9 +124,8 @@ class Margin(LogConcave):
     ) -> Any:
         """Average over the fields on a reference and on solutions counted around it."""
         given = given_fields(self.kappa, reference, fields, split)
-        if forces_only:
-            return Averages(math.nan, *forces(*given), math.nan, math.nan)  # type: ignore[call-arg]
-        return Averages(*averages(*given, by_parts))
+        found = Averages(*averages(*given, by_parts, forces_only))
+        return found._replace(log_weight=math.nan, pull=math.nan) if forces_only else found
 
     @property
     def front(self) -> Any:

@@ -95,7 +95,7 @@ def _private_fields(x, force, log_weight, split, ends, table, rule):
     y, weight = gaussian.fill_grid(features[:count], low, high, rule)
     u, given = np.empty_like(y), np.empty_like(y)
     if direct:
-        total = gaussian.H(cut)
+        total = math.exp(log_weight)
         for j in range(len(y)):
             u[j] = (split.kt - split.root_c * x - split.lean * y[j]) / root_left
         tails.fill_tail(u, given)
@@ -119,30 +119,11 @@ def _private_fields(x, force, log_weight, split, ends, table, rule):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def forces(x, weight, other, log_weight, split, ends, table, rule):
-    """Return ``E f'^2`` and ``E r f'``, r = `other` the force on another reference."""
-    force = common = 0.0
-    root_own = math.sqrt(split.own)
-    for i in range(len(x)):
-        y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
-        u, hazard = np.empty_like(y), np.empty_like(y)
-        for j in range(len(y)):
-            u[j] = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
-        tails.fill_hazard(u, hazard)
-        first = second = 0.0
-        for j in range(len(y)):
-            first += inner[j] * hazard[j]
-            second += inner[j] * hazard[j] * hazard[j]
-        force += weight[i] * second
-        common += weight[i] * other[i] * first
-    return force / split.own, common / root_own
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def averages(x, weight, other, log_weight, split, ends, table, rule, sharp):
+def averages(x, weight, other, log_weight, split, ends, table, rule, sharp, forces_only):
     """Return averages of f, f'^2, r f' with either r, f''^2, as in `log_concave.Averages`.
 
-    Where the cut of the reference's field is `sharp` its force is integrated by parts in y.
+    Where the cut of the reference's field is `sharp` its force is integrated by parts in y. With
+    `forces_only` all but the second and the third are 0.
     """
     cost = force = common = pull = stiffness = 0.0
     root_own, root_left = math.sqrt(split.own), math.sqrt(split.left)
@@ -152,8 +133,16 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp):
         log_weights, slopes, bends = np.empty_like(y), np.empty_like(y), np.empty_like(y)
         for j in range(len(y)):
             u[j] = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
-        tails.fill_log_tail(u, log_weights)
         tails.fill_hazard(u, slopes)
+        if forces_only:
+            first = second = 0.0
+            for j in range(len(y)):
+                first += inner[j] * slopes[j]
+                second += inner[j] * slopes[j] * slopes[j]
+            force += weight[i] * second / split.own
+            common += weight[i] * other[i] * first / root_own
+            continue
+        tails.fill_log_tail(u, log_weights)
         tails.fill_hazard_derivative(u, bends)
         if not sharp and len(ends) == 0:  # next, the force on the reference
             for j in range(len(y)):

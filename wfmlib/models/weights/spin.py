@@ -17,36 +17,25 @@ from wfmlib.numerics.newton import bracketed
 FAR = 10.0  # how far fields of infinitely many replicas are followed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def spin_moments(width, x, shift, m, variance, log_2cosh):
-    """Set the arrays to ``tanh |field|``, sech^2 and ln 2 cosh of fields ``width x + shift``.
-
-    In exponentials of ``-2 |field|``, so that nothing overflows or cancels.
-    """
-    for i in range(len(x)):
-        size = abs(width * x[i] + shift)
-        decay = portable.exp(-2.0 * size)
-        m[i] = -portable.expm1(-2.0 * size) / (1.0 + decay)
-        variance[i] = 4.0 * decay / ((1.0 + decay) * (1.0 + decay))
-        log_2cosh[i] = size + portable.log1p_of_share(decay)
-
-
-def field_averages(width, rule):
-    """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal.
+def spin_moments(field):
+    """Return tanh, sech^2 and ln 2 cosh of fields; nothing overflows or cancels.
 
     In NumPy: of some hundred nodes these are averages that no compiler need prepare.
     """
+    size = np.abs(field)
+    decay = np.exp(-2.0 * size)
+    return np.tanh(field), 4.0 * decay / np.square(1.0 + decay), size + np.log1p(decay)
+
+
+def field_averages(width, rule):
+    """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal."""
     # the averages are even: twice the half line, its panels graded towards 0
     features = np.array([[0.0, 1.0 / max(width, 0.5)]])
     x, weight = gaussian.panels(features, 0.0, gaussian.LIMIT, rule)
     weight *= 2.0
-    size = width * x
-    decay = np.exp(-2.0 * size)
-    m = np.tanh(size)
-    variance = 4.0 * decay / np.square(1.0 + decay)
+    m, variance, log = spin_moments(width * x)
     q, complement = float(weight @ (m * m)), float(weight @ variance)
-    log_2cosh = float(weight @ (size + np.log1p(decay)))
-    fluctuation = float(weight @ (variance * variance))
+    log_2cosh, fluctuation = float(weight @ log), float(weight @ (variance * variance))
     if q > 0.5:  # the smaller of the two keeps its digits, and their sum is 1
         q = 1.0 - complement
     else:
@@ -160,36 +149,28 @@ def _delta(delta, target, width, u, weight):
     return delta
 
 
-@njit(cache=True, nogil=True)
 def constrained_averages(distance, width, reference_width, correlation, rule):
     """Return delta, and p, 1 - p, t0, the averages of ln 2 cosh and of sech^4 at it."""
     target = math.log(distance / (1.0 - distance))
     delta = -0.5 * target
-    features = np.empty((1, 2))
-    count = 1 if width > 0.5 else 0
     for _ in range(20):
-        if count:  # short panels where the counted weight changes sign
-            features[0, 0], features[0, 1] = -delta / width, 1.0 / width
-        u, weight = gaussian.fill_grid(features[:count], -9.0, 9.0, rule)
+        features = np.empty((0, 2))
+        if width > 0.5:  # short panels where the counted weight changes sign
+            features = np.array([[-delta / width, 1.0 / width]])
+        u, weight = gaussian.panels(features, -9.0, 9.0, rule)
         first, second = reference_spin(u, reference_width, correlation, rule)
-        for i in range(len(u)):
-            first[i] *= weight[i]
-            second[i] *= weight[i]
+        first *= weight
+        second *= weight
         before = delta
         delta = _delta(delta, target, width, u, first)
-        if not count or abs(delta - before) < 0.5:
+        if not len(features) or abs(delta - before) < 0.5:
             break
-    m, variance, log = np.empty_like(u), np.empty_like(u), np.empty_like(u)
-    spin_moments(width, u, delta, m, variance, log)
-    p = complement = t0 = log_2cosh = fluctuation = 0.0
-    for i in range(len(u)):
-        p += first[i] * m[i] ** 2
-        complement += first[i] * variance[i]
-        t0 += second[i] * (m[i] if width * u[i] + delta > 0.0 else -m[i])
-        log_2cosh += first[i] * log[i]
-        fluctuation += first[i] * variance[i] ** 2
+    field = width * u + delta
+    m, variance, log = spin_moments(field)
+    p, complement = float(first @ m**2), float(first @ variance)
+    averages = float(second @ m), float(first @ log), float(first @ variance**2)
     if p > 0.5:
         p = 1.0 - complement
     else:
         complement = 1.0 - p
-    return delta, (p, complement, t0, log_2cosh, fluctuation)
+    return delta, (p, complement, *averages)
