@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import tempfile
 
 __version__ = "0.1.0"
 
@@ -29,9 +28,11 @@ _MEMBERS = (
     "Binary",
     "Committee",
     "CrossEntropy",
+    "Discrete",
     "LogPotential",
     "Margin",
     "ParityMachine",
+    "PatternWeight",
     "Perceptron",
     "ReLU",
     "Sign",
@@ -42,6 +43,8 @@ _MEMBERS = (
 __all__ = [*_MEMBERS, *_PARTS]
 
 if _cache := os.environ.get("NUMBA_CACHE_DIR"):  # numba itself would name a kernel, not the folder
+    import tempfile
+
     try:
         os.makedirs(_cache, exist_ok=True)
         with tempfile.TemporaryFile(dir=_cache):

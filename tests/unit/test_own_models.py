@@ -11,22 +11,27 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import special
 from scipy.optimize import brentq
 
-from wfmlib import Activation, Binary, CrossEntropy, Margin, Perceptron, TreeCommittee
+from wfmlib import (
+    Activation,
+    Binary,
+    CrossEntropy,
+    Margin,
+    Perceptron,
+    TreeCommittee,
+    learning,
+    patterns,
+)
+from wfmlib.models import Discrete, PatternWeight
 from wfmlib.models.activations import EffectiveOverlap, EnergeticTerm
-from wfmlib.models.constraints.log_concave import LogConcave, Response
-from wfmlib.models.weights import Discrete, Entropic
+from wfmlib.models.weights import Entropic
 from wfmlib.numerics import gaussian
-from wfmlib.numerics.solvers import fixed_point
-from wfmlib.theory import franz_parisi, typical
-from wfmlib.theory.saddles.constrained import Constrained, Reference
-from wfmlib.theory.saddles.replica_symmetric import Stationary, at_load, first
+from wfmlib.theory import clusters, franz_parisi, large_deviation, typical
 
 PAGE = Path(__file__).resolve().parents[2] / "book" / "extending.md"
 X = np.arange(-10.0, 10.0, 0.02)  # the trapezoidal rule is spectral on the line
@@ -59,29 +64,6 @@ class Ternary:
 
 
 @dataclass(frozen=True)
-class Weighed(LogConcave):
-    """A pattern of stability s weighs ``exp g(s)``, g smooth and concave."""
-
-    g: Any
-    hard = False
-
-    def rescaled(self, scale):
-        return Weighed(lambda s: self.g(scale * s))
-
-    def features(self, variance):
-        return ((0.0, math.sqrt(1.0 + variance)),)
-
-    def at(self, omega, variance):
-        exponent = self.g(np.asarray(omega)[..., None] + math.sqrt(variance) * X)
-        top = exponent.max(axis=-1, keepdims=True)
-        weight = DENSITY * np.exp(exponent - top)
-        norm = weight.sum(axis=-1)
-        slope = weight @ X / norm / math.sqrt(variance)
-        curvature = (weight @ X**2 / norm - 1.0) / variance - slope**2
-        return Response(np.log(norm) + top[..., 0], slope, curvature, np.nan * norm)
-
-
-@dataclass(frozen=True)
 class ErrorFunction(EnergeticTerm):
     """Units ``erf(gain x)``: their effective overlap is known in closed form."""
 
@@ -102,41 +84,21 @@ class ErrorFunction(EnergeticTerm):
     slope_at_one = property(lambda self: float(self.effective(1.0, 0.0).slope))
 
 
-def axes(weights=None, activation=None, constraint=None):
-    return (
-        weights or Binary(),
-        activation or Perceptron().activation,
-        constraint or Margin(0.0),
-    )
+def device(weights=None, activation=None):
+    """Return the perceptron, or many units, with parts of one's own."""
+    if activation is None:
+        return Perceptron(weights or Binary())
+    return TreeCommittee(math.inf, activation, weights or Binary())
 
 
-def capacity(*given):
-    return first(lambda point: point.entropy, axes(*given)).alpha
-
-
-def surroundings(weights, alpha, distance):
-    """Solve the Franz-Parisi potential around a typical solution, behind the public door."""
-    given = axes(weights)
-    state, _ = at_load(alpha, given)
-    reference = Reference(state, alpha)
-
-    def at(place):
-        correlation = min(max(place[1], 0.0), 1.0)
-        return Constrained(distance, math.exp(place[0]), correlation, reference, *given)
-
-    def image(place):
-        p_hat, correlation = at(place).image()
-        return np.array([math.log(p_hat), correlation])
-
-    place, _ = fixed_point(image, np.array([0.0, 0.5]), tolerance=1e-11, max_iterations=60)
-    return at(place), state
+def capacity(*parts):
+    return typical.capacity(device(*parts))
 
 
 def test_a_ternary_prior_of_one_method_has_its_typical_solutions():
     assert capacity(Ternary()) == pytest.approx(capacity(THREE), rel=1e-10)
     assert capacity(THREE) == pytest.approx(1.17234, abs=5e-6)
-    state, _ = at_load(0.5, axes(Ternary()))
-    again, _ = at_load(0.5, axes(THREE))
+    state, again = (typical.solve(device(one), 0.5) for one in (Ternary(), THREE))
     for name in ("q", "entropy", "replicon"):
         assert getattr(state, name) == pytest.approx(getattr(again, name), rel=1e-10)
 
@@ -144,18 +106,20 @@ def test_a_ternary_prior_of_one_method_has_its_typical_solutions():
 def test_a_loss_of_ones_own_is_the_one_of_the_package():
     """The cross-entropy, from the logarithm of its weight alone."""
     gamma, beta = 1.3, 2.0
-    mine = Weighed(lambda s: -beta * np.logaddexp(0.0, -2.0 * gamma * s) / (2.0 * gamma))
-    state, _ = at_load(0.5, axes(constraint=mine))
-    point = typical.solve(Perceptron(), 0.5, CrossEntropy(gamma, beta))
-    assert (state.q, state.entropy, state.replicon) == pytest.approx(
-        (point.q, point.free_entropy, point.replicon), rel=1e-9
+    mine = PatternWeight(lambda s: -beta * np.logaddexp(0.0, -2.0 * gamma * s) / (2.0 * gamma))
+    ours, point = (
+        typical.solve(Perceptron(), 0.5, one) for one in (mine, CrossEntropy(gamma, beta))
     )
+    for name in ("q", "entropy", "free_entropy", "replicon"):
+        assert getattr(ours, name) == pytest.approx(getattr(point, name), rel=1e-9)
+    assert ours.energy == pytest.approx(beta * point.energy, rel=1e-9)
+    assert ours.error_rate == pytest.approx(point.error_rate, rel=1e-4)
 
 
 def test_a_noisy_threshold_is_a_margin_of_a_wider_field():
     """A weight ``H(-s / noise)`` averages to ``H(-omega / sqrt(variance + noise^2))``."""
     noise, omega = 0.5, np.linspace(-3.0, 3.0, 7)
-    mine = Weighed(lambda s: gaussian.log_H(-s / noise)).at(omega, 0.4)
+    mine = PatternWeight(lambda s: gaussian.log_H(-s / noise)).at(omega, 0.4)
     exact = Margin(0.0).at(omega, 0.4 + noise**2)
     for name in ("log_weight", "slope", "curvature"):
         assert np.allclose(getattr(mine, name), getattr(exact, name), rtol=1e-10, atol=1e-12)
@@ -172,21 +136,18 @@ def test_an_activation_of_ones_own_is_that_of_its_function(weights):
         ours = mine.effective(q, 1.0 - q)
         assert tuple(ours) == pytest.approx(tuple(given.effective(q, 1.0 - q)), rel=1e-9)
     assert capacity(weights, mine) == pytest.approx(capacity(weights, given), rel=1e-9)
-    if weights == Binary():
-        device = TreeCommittee(math.inf, given, weights)
-        assert capacity(weights, mine) == pytest.approx(typical.capacity(device), rel=1e-9)
 
 
 def test_the_page_on_a_model_of_ones_own_says_what_comes_out():
     """Every number in its code and text."""
-    soft = Weighed(lambda s: -np.logaddexp(0.0, -5.0 * s))
-    around, _ = surroundings(THREE, 0.5, 0.1)
+    soft = PatternWeight(lambda s: -np.logaddexp(0.0, -5.0 * s))
+    around = franz_parisi.solve(device(THREE), 0.5, 0.1)
     numbers = [
         capacity(Ternary()),
-        at_load(0.5, axes(Ternary()))[0].entropy,
+        typical.solve(device(Ternary()), 0.5).entropy,
         around.local_entropy,
-        around.bound,
-        at_load(0.5, axes(constraint=soft))[0].entropy,
+        THREE.bound(0.1),
+        typical.solve(Perceptron(), 0.5, soft).free_entropy,
         capacity(Binary(), ErrorFunction(1.5)),
     ]
     assert re.findall(r"\d\.\d{4}", PAGE.read_text()) == [f"{one:.4f}" for one in numbers]
@@ -338,24 +299,92 @@ def test_pairs_without_patterns_are_configurations_at_a_distance():
 
 
 def test_surroundings_of_binary_solutions_are_those_of_the_package():
-    point = franz_parisi.solve(Perceptron(), 0.5, 0.1)
-    at, _ = surroundings(SIGNS, 0.5, 0.1)
-    assert (at.local_entropy, at.derivative, at.replicon) == pytest.approx(
+    point, ours = (franz_parisi.solve(device(one), 0.5, 0.1) for one in (Binary(), SIGNS))
+    assert (ours.local_entropy, ours.slope, ours.replicon) == pytest.approx(
         (point.local_entropy, point.slope, point.replicon), rel=1e-9
     )
 
 
 def test_surroundings_of_ternary_solutions():
     """The slope is the derivative; at the typical distance all solutions are counted."""
-    high, low = (surroundings(THREE, 0.5, d)[0].local_entropy for d in (0.2002, 0.1998))
-    at, state = surroundings(THREE, 0.5, 0.2)
-    assert (high - low) / 4e-4 == pytest.approx(at.derivative, rel=1e-6)
-    assert at.local_entropy < at.bound
-    top, _ = surroundings(THREE, 0.5, 0.5 * state.complement)
+    high, at, low = (franz_parisi.solve(device(THREE), 0.5, d) for d in (0.2002, 0.2, 0.1998))
+    assert (high.local_entropy - low.local_entropy) / 4e-4 == pytest.approx(at.slope, rel=1e-6)
+    assert at.local_entropy < THREE.bound(0.2)
+    state = typical.solve(device(THREE), 0.5)
+    top = franz_parisi.solve(device(THREE), 0.5, state.distance)
     assert top.local_entropy == pytest.approx(state.entropy, abs=1e-9)
-    assert top.derivative == pytest.approx(0.0, abs=1e-6)
-    near, _ = surroundings(THREE, 0.5, 1e-4)  # isolated, as binary ones are
+    assert top.slope == pytest.approx(0.0, abs=1e-6)
+    near = franz_parisi.solve(device(THREE), 0.5, 1e-4)  # isolated, as binary ones are
     assert near.local_entropy < 0.0
+
+
+# ------------------------------------------------------------------------------------------------
+# What a question needs
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        (lambda one: typical.solve_1rsb(one, 0.5), "broken"),
+        (lambda one: franz_parisi.solve(one, 0.5, 0.1), "constrained"),
+        (lambda one: franz_parisi.curve(one, 0.5, [0.1]), "constrained"),
+        (lambda one: large_deviation.solve(one, 0.5, 0.9, replicas=3), "replicas"),
+        (lambda one: typical.max_margin(one, 0.5), "collapse"),
+    ],
+)
+def test_a_question_says_which_methods_a_prior_lacks(question, missing):
+    with pytest.raises(ValueError, match=f"{missing}.* is missing"):
+        question(device(Ternary()))
+
+
+def test_questions_of_a_prior_with_all_methods_are_answered():
+    three = device(THREE)
+    assert typical.instability(three) > typical.capacity(three)
+    assert large_deviation.solve(three, 0.5, 0.9, replicas=3).entropy > 0.0
+    with pytest.raises(ValueError, match="weights"):
+        clusters.threshold(three, 3)  # a formula for signs alone
+
+
+def test_half_of_a_known_class_is_refused():
+    """What was not replaced would give the averages of the old class."""
+
+    class Mine(Binary):
+        def entropic(self, q_hat):
+            return Ternary().entropic(q_hat)
+
+    class Steeper(Margin):
+        def slope(self, omega, variance):
+            return 2.0 * super().slope(omega, variance)
+
+    for ask in (
+        lambda: typical.capacity(device(Mine())),
+        lambda: franz_parisi.solve(device(Mine()), 0.5, 0.1),
+        lambda: typical.capacity(Perceptron(), constraint=Steeper(0.0)),
+    ):
+        with pytest.raises(TypeError, match="replaces its"):
+            ask()
+
+
+def test_what_has_no_members_of_a_prior_is_no_weight():
+    for weights in (3, Binary, "binary", object()):
+        with pytest.raises(TypeError, match="weights must be"):
+            Perceptron(weights)
+    with pytest.raises(TypeError, match="activation must be"):
+        TreeCommittee(math.inf, np.tanh)
+
+
+def test_weights_of_a_pattern_must_be_smooth():
+    step = PatternWeight(lambda s: np.where(s > 0.3, 0.0, -5.0))
+    with pytest.raises(ValueError, match="g must be smooth"):
+        typical.solve(Perceptron(), 0.5, step)
+    with pytest.raises(TypeError, match="g must be"):
+        PatternWeight(3)
+
+
+def test_algorithms_refuse_weights_that_they_cannot_hold():
+    with pytest.raises(ValueError, match="device must"):
+        learning.belief_propagation(device(THREE), *patterns.random(5, 9, rng=1))
 
 
 def test_what_is_no_prior_is_refused():
@@ -366,6 +395,6 @@ def test_what_is_no_prior_is_refused():
         with pytest.raises(ValueError, match="mean_square"):
             Discrete((-1, 0, 1), mean_square)
     assert Discrete((1, -1, 0)) == THREE
-    assert Stationary(1.0, *axes(Discrete((-3, 3)))).q == Stationary(1.0, *axes(SIGNS)).q
+    assert Discrete((-3, 3)).entropic(1.0).q == SIGNS.entropic(1.0).q
     with pytest.raises(ValueError, match="two for infinitely many replicas"):
         THREE.limit(0.5, 0.0)

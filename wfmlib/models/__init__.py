@@ -6,9 +6,9 @@ frozen value that compares and hashes, and theory finds its formulas in the memb
 """
 
 from wfmlib.models.activations import Activation, ReLU, Sign
-from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
+from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin, PatternWeight
 from wfmlib.models.devices import Committee, ParityMachine, Perceptron, TreeCommittee
-from wfmlib.models.weights import Binary, Spherical
+from wfmlib.models.weights import Binary, Discrete, Spherical
 
 __all__ = [
     "Activation",
@@ -16,9 +16,11 @@ __all__ = [
     "Binary",
     "Committee",
     "CrossEntropy",
+    "Discrete",
     "LogPotential",
     "Margin",
     "ParityMachine",
+    "PatternWeight",
     "Perceptron",
     "ReLU",
     "Sign",

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from wfmlib.models.activations import Activation, Linear, ReLU, Sign
+from wfmlib.models.activations import Activation, EnergeticTerm, Linear, ReLU, Sign
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Or
@@ -24,6 +24,7 @@ __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepte
 
 WEIGHTS = (Binary, Spherical)
 ACTIVATIONS = (Sign, ReLU, Activation)
+PRIOR = ("discrete", "entropy", "entropic")  # of weights: members that typical solutions need
 
 
 class Device:
@@ -98,7 +99,7 @@ class Device:
 
     def _checked(self, activation=None):
         """Check and normalise the fields; called by each device when it is made."""
-        arguments.member("weights", self.weights, WEIGHTS)
+        _check_weights(self.weights)
         arguments.check_fields(self)
         if activation is not None:
             if isinstance(activation, WEIGHTS):
@@ -106,7 +107,14 @@ class Device:
                     f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
                     f"{activation!r}; name the weights: weights={activation!r}"
                 )
-            arguments.member("activation", activation, ACTIVATIONS)
+            if not (isinstance(activation, EnergeticTerm) and activation.one_field):
+                arguments.member("activation", activation, ACTIVATIONS)
+
+
+def _check_weights(weights):
+    """Refuse what is neither one of the package's weights nor has a prior's members."""
+    if isinstance(weights, type) or not all(hasattr(weights, name) for name in PRIOR):
+        arguments.member("weights", weights, WEIGHTS)
 
 
 @dataclass(frozen=True)
@@ -135,7 +143,7 @@ class Perceptron(Device):
     activation = Linear()  #: a stability is the field itself: effective overlap c(q) = q
 
     def __post_init__(self):
-        arguments.member("weights", self.weights, WEIGHTS)
+        _check_weights(self.weights)
 
     def shape(self, N: int) -> tuple[int, ...]:
         return (arguments.integer("N", N, 1),)

@@ -329,7 +329,7 @@ def fill_grid(features, low, high, rule):
     return nodes, weights
 
 
-def panels(features, low, high, rule):
+def panels(features: Array, low: float, high: float, rule: Array) -> tuple[Array, Array]:
     """Nodes and weights of the graded panels: `fill_grid` without the compiler, for few features.
 
     Parameters and results are those of `fill_grid`, within rounding.

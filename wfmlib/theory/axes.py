@@ -21,7 +21,9 @@ from numpy.typing import ArrayLike
 
 from wfmlib.models.activations import Activation, ReLU, Sign
 from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
+from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.models.devices import (
+    PRIOR,
     WEIGHTS,
     Committee,
     ParityMachine,
@@ -35,6 +37,12 @@ from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommi
 
 CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
 HARD = (Margin, Band)  # what is counted are solutions
+
+# Members of weights that a question asks for: with these a class of one's own is a prior.
+TYPICAL = PRIOR
+GROUPS = (*PRIOR, "broken", "last_split", "largest_split")
+AROUND = (*PRIOR, "constrained", "bound", "largest_log_hat")
+REPLICAS = (*PRIOR, "broken", "conjugate", "replicas", "unloaded", "implicit")
 
 Load: TypeAlias = NotNegative
 Loads: TypeAlias = Annotated[ArrayLike, *NotNegative.__metadata__, Swept()]
@@ -145,7 +153,16 @@ PARITY = Kind(
 )
 
 
-def checked(device, constraint, constraints=(Margin,), *, kinds=ONE_FIELD, weights=WEIGHTS, by=""):
+def checked(
+    device,
+    constraint,
+    constraints=(Margin,),
+    *,
+    kinds=ONE_FIELD,
+    weights=WEIGHTS,
+    needs=(),
+    by="",
+):
     """Return weights, energetic term and constraint after checking what is offered, and ranges.
 
     Parameters
@@ -159,6 +176,9 @@ def checked(device, constraint, constraints=(Margin,), *, kinds=ONE_FIELD, weigh
         ``Margin(0.0)`` only.
     weights : tuple of type
         With which weights.
+    needs : tuple of str
+        Members of weights of one's own that are enough, for devices of one field; none are where
+        it is empty.
     by : str
         What else was asked, as the message says it: " with ansatz '2RSB'".
 
@@ -168,7 +188,8 @@ def checked(device, constraint, constraints=(Margin,), *, kinds=ONE_FIELD, weigh
         The message names what is offered.
     """
     accepted(device)
-    arguments.member("constraint", constraint, constraints)
+    if not _is_own(constraint, constraints):
+        arguments.member("constraint", constraint, constraints)
     for name, part in {"device": device, **vars(device), "constraint": constraint}.items():
         _check_formulas(name, part)
     term = energetic(device)
@@ -177,8 +198,12 @@ def checked(device, constraint, constraints=(Margin,), *, kinds=ONE_FIELD, weigh
         offered = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"device must {offered} here, got {device!r}{by}")
     if not isinstance(device.weights, weights):
-        offered = " or ".join(f"{one.__name__}()" for one in weights)
-        raise ValueError(f"device must have weights {offered} here, got {device!r}{by}")
+        own = needs if term.one_field and not isinstance(device.weights, WEIGHTS) else ()
+        missing = [name for name in own if not hasattr(device.weights, name)]
+        if missing or not own:
+            offered = " or ".join(f"{one.__name__}()" for one in weights)
+            also = f", or with {', '.join(own)}: {', '.join(missing)} is missing" if own else ""
+            raise ValueError(f"device must have weights {offered}{also} here, got {device!r}{by}")
     if not term.one_field and constraint != Margin(0.0):
         raise ValueError(
             "constraint must be Margin(0.0) for a device of finitely many units, "
@@ -186,6 +211,13 @@ def checked(device, constraint, constraints=(Margin,), *, kinds=ONE_FIELD, weigh
         )
     constraint.within_range(term.scale)
     return device.weights, term, constraint
+
+
+def _is_own(constraint, constraints):
+    """Say whether a constraint is one of one's own, for a question that takes any."""
+    own = isinstance(constraint, LogConcave) and not isinstance(constraint, CONSTRAINTS)
+    own = own and (constraint.hard or hasattr(constraint, "beta"))
+    return own and set(CONSTRAINTS) <= set(constraints)
 
 
 SOLVED = (

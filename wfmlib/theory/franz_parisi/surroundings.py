@@ -12,7 +12,7 @@ from wfmlib.models.devices import WEIGHTS
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
 from wfmlib.theory import typical
-from wfmlib.theory.axes import CONSTRAINTS, checked
+from wfmlib.theory.axes import AROUND, CONSTRAINTS, checked
 from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical import thresholds
@@ -65,8 +65,9 @@ class Surroundings:
         arguments.member("constraint", constraint, constraints)
         offered = (Band,) if constraint.even else (Margin, CrossEntropy, LogPotential)
         arguments.member("reference", reference, offered)
-        checked(device, reference, CONSTRAINTS, weights=weights)
-        self.axes = checked(device, constraint, constraints, weights=weights)
+        needs = AROUND if weights is WEIGHTS else ()
+        checked(device, reference, CONSTRAINTS, weights=weights, needs=needs)
+        self.axes = checked(device, constraint, constraints, weights=weights, needs=needs)
         weights, term, _ = self.axes
         alone = planted or self.alpha == 0.0  # whether there are no others beside it
         if alone:

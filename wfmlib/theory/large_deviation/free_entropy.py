@@ -33,7 +33,15 @@ from wfmlib.numerics.solvers import (
     first_root,
 )
 from wfmlib.theory import typical
-from wfmlib.theory.axes import HARD, ONE_FIELD, PARITY, THREE_UNITS, ResolvedLoad, checked
+from wfmlib.theory.axes import (
+    HARD,
+    ONE_FIELD,
+    PARITY,
+    REPLICAS,
+    THREE_UNITS,
+    ResolvedLoad,
+    checked,
+)
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
@@ -208,7 +216,7 @@ def solve(
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
     """
-    axes = checked(device, constraint, HARD, kinds=KINDS)
+    axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
     overlap = _checked_overlap(overlap, axes)
     replicas = _checked_replicas(replicas, device, axes)
     return _point(device, alpha, overlap, replicas, axes)[0]
@@ -307,7 +315,7 @@ def curve(
     TypeError, ValueError
         As `solve`, but for overlaps: only if all are out of range.
     """
-    axes = checked(device, constraint, HARD, kinds=KINDS)
+    axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
     overlaps = np.asarray(overlap)
     replicas = _checked_replicas(replicas, device, axes)
     order = np.argsort(-overlaps, axis=None)
@@ -459,7 +467,7 @@ def overlap_range(
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
     """
-    axes = checked(device, constraint, HARD, kinds=KINDS)
+    axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
     if axes[1].one_field:
         return typical.solve(device, alpha, constraint).q, 1.0
     if alpha == 0.0:
@@ -588,6 +596,8 @@ def _checked_overlap(overlap, axes):
 
 def _checked_replicas(replicas, device, axes):
     replicas = Range.of(Replicas).check("replicas", replicas)
+    if math.isinf(replicas) and not hasattr(axes[0], "limit"):
+        raise ValueError(f"replicas must be finite: weights {axes[0]!r} have no limit")
     most = axes[1].most_replicas
     if replicas > most:
         raise ValueError(

@@ -21,7 +21,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Narrower, Range
 from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
-from wfmlib.theory.axes import CONSTRAINTS, HARD, Load, Loads, broadcast, checked
+from wfmlib.theory.axes import CONSTRAINTS, HARD, TYPICAL, Load, Loads, broadcast, checked
 from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
@@ -207,7 +207,7 @@ def solve(
 
 def solved(device, alpha, constraint):
     """Return the point of `solve`, and the equations' state of which it is made."""
-    axes = checked(device, constraint, CONSTRAINTS, kinds=KINDS)
+    axes = checked(device, constraint, CONSTRAINTS, kinds=KINDS, needs=TYPICAL)
     at, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
         return thermal_point(device, alpha, at, axes, report), at
@@ -338,7 +338,7 @@ def curve(
     def solved(i, _):  # no saddle point needs its neighbour as a start
         load, constraint = points[i]
         Range.of(Load).check("alpha", load)
-        axes = checked(device, constraint, HARD, kinds=KINDS)
+        axes = checked(device, constraint, HARD, kinds=KINDS, needs=TYPICAL)
         found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
         values[i] = [found[name] for name in names]
         return values[i]

@@ -23,7 +23,7 @@ from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, first_root
-from wfmlib.theory.axes import Load, checked
+from wfmlib.theory.axes import GROUPS, Load, checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
@@ -141,7 +141,7 @@ def solve_1rsb(device: Device, alpha: Load, constraint: Constraint = Margin(0.0)
     >>> round(point.q0, 4), round(point.q1, 4), round(point.m, 4)
     (0.7075, 0.8629, 0.3207)
     """
-    axes = checked(device, constraint)
+    axes = checked(device, constraint, needs=GROUPS)
     try:
         point = _point(device, alpha, axes)
     except NotConverged as failure:

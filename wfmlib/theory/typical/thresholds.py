@@ -26,6 +26,7 @@ from wfmlib.theory.axes import (
     ONE_FIELD,
     PARITY,
     THREE_UNITS,
+    TYPICAL,
     ResolvedLoads,
     checked,
     each,
@@ -173,7 +174,7 @@ def instability(
     """
 
     def one(constraint):
-        axes = _, term, _ = checked(device, constraint, HARD, kinds=KINDS)
+        axes = _, term, _ = checked(device, constraint, HARD, kinds=KINDS, needs=TYPICAL)
         if not term.one_field:
             return term.typical.instability()
         if axes[2].even:  # the replicon is proportional to the load
@@ -211,7 +212,7 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     >>> round(max_margin(Perceptron(), 0.5), 3)
     0.418
     """
-    weights, activation, _ = checked(device, Margin(0.0))
+    weights, activation, _ = checked(device, Margin(0.0), needs=(*TYPICAL, "collapse"))
 
     def one(alpha):
         if not weights.discrete:
@@ -276,7 +277,10 @@ def _door(device, constraint, ansatz):
             ": a band has a capacity with discrete weights; on the sphere the typical overlap is "
             "0 up to `instability`, and replica symmetry is broken beyond"
         )
-    return checked(device, constraint, constraints, kinds=kinds, weights=weights, by=by)
+    needs = TYPICAL if ansatz == "RS" else ()
+    return checked(
+        device, constraint, constraints, kinds=kinds, weights=weights, needs=needs, by=by
+    )
 
 
 def _ansatz(ansatz):
