@@ -1,10 +1,15 @@
-"""How a point of theory prints: what was asked in one line, then a line for each answer."""
+"""What points of theory share: a bound of their entropies, and how they print.
+
+What was asked stands in one line, then a line for each answer.
+"""
 
 from __future__ import annotations
 
 import html
+import math
 from typing import Any, ClassVar
 
+from wfmlib.numerics.solvers import bounded
 from wfmlib.theory.sweeps import MEANING
 
 UNITS = {"energy": "per weight"} | {
@@ -15,14 +20,28 @@ UNITS = {"energy": "per weight"} | {
 class Shown:
     """What points inherit: they print in ten lines at most, in a notebook as a table.
 
+    None is made with an entropy that is infinite, NaN or larger than that of all configurations:
+    no saddle point is behind such numbers, and `NotConverged` says so.
+
     A class of points is a frozen dataclass, made with ``repr=False``. Points of equal arguments
     and numbers are equal and have the same hash; their reports are not compared.
     """
 
     device: Any  #: a `Device`; each class says of which kind
+    report: Any  #: a `Report`, or None
     asked: ClassVar[tuple[str, ...]] = ("device", "alpha", "constraint")  #: arguments that print
     found: ClassVar[tuple[str, ...]]  #: answers that print; one that is None does not
     counted: ClassVar[tuple[str, ...]] = ("entropy",)  #: logarithms of numbers of configurations
+
+    def __post_init__(self) -> None:
+        for name, most in self._most().items():
+            value = getattr(self, name)
+            value = value if math.isfinite(value) else math.nan
+            bounded(name.replace("_", " "), value, most, self.report)
+
+    def _most(self) -> dict[str, float]:
+        """Return the entropies that are bounded, and those of all configurations."""
+        return {"entropy": self.device.weights.entropy} if hasattr(self, "entropy") else {}
 
     def _title(self) -> str:
         given = (_argument(name, getattr(self, name)) for name in self.asked)

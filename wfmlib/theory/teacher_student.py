@@ -25,7 +25,7 @@ from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Entropic
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distances, Range
-from wfmlib.numerics.solvers import NoZero, Report, accepted, bounded, first_root
+from wfmlib.numerics.solvers import NoZero, Report, accepted, first_root
 from wfmlib.theory.axes import Load, checked, each, each_constraint
 from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
 from wfmlib.theory.franz_parisi.dips import Profile
@@ -187,7 +187,6 @@ def solve(device: Device, alpha: Load, constraint: Margin = Margin(0.0)) -> Lear
     q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
     if entropy < 0.0:
         q, q_hat, entropy = 1.0, math.inf, 0.0
-    bounded("entropy", entropy, Binary.entropy, report)
     error = generalisation_error(axes[1].effective_overlap(float(q)).c)
     q, q_hat, entropy = map(float, (q, q_hat, entropy))
     return Learned(device, alpha, constraint, q, q_hat, entropy, error, report)

@@ -82,6 +82,9 @@ class Groups(Shown):
     q0: float
     report: Report = field(compare=False)
 
+    def _most(self) -> dict[str, float]:
+        return {"entropy": self.replicas * self.device.weights.entropy}
+
 
 class Annealed(NamedTuple):
     """The two terms of the average number of groups, at one overlap and one size.

@@ -20,7 +20,7 @@ from wfmlib.models.devices import accepted
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Distance, Distances, Range
-from wfmlib.numerics.solvers import Report, bounded, continuation
+from wfmlib.numerics.solvers import Report, continuation
 from wfmlib.theory.axes import HARD, Load
 from wfmlib.theory.franz_parisi.dense_regions import (
     dense_threshold,
@@ -102,6 +102,9 @@ class Point(Shown):
     replicon: float
     report: Report = field(compare=False)
 
+    def _most(self) -> dict[str, float]:
+        return {"local_entropy": self.bound}
+
     @property
     def normalised(self) -> float:
         """Logarithm of the fraction of configurations that are solutions, per weight."""
@@ -165,31 +168,26 @@ def solve(
     """
     case = Surroundings(device, alpha, reference, constraint, constraints=HARD)
     state, report = case.reach(distance)
+    return _point(case, distance, state, report)
+
+
+def _point(case, distance, state, report=None):
+    """Return the point of a state at a distance."""
+    at = case.at(distance, state)
     return Point(
-        device=device,
+        device=case.device,
         alpha=case.alpha,
-        reference=reference,
-        constraint=constraint,
+        distance=float(at.distance),
+        reference=case.drawn_from,
+        constraint=case.constraint,
+        local_entropy=float(at.local_entropy),
+        bound=float(at.bound),
+        slope=float(at.derivative),
+        p=float(at.p),
+        t0=float(at.t0),
+        replicon=float(at.replicon),
         report=report,
-        **_observables(case.at(distance, state)),
     )
-
-
-def _height(at):
-    """Return the local entropy, if there are as many configurations."""
-    return float(bounded("local entropy", at.local_entropy, at.bound))
-
-
-def _observables(at):
-    return {
-        "distance": float(at.distance),
-        "local_entropy": _height(at),
-        "bound": float(at.bound),
-        "slope": float(at.derivative),
-        "p": float(at.p),
-        "t0": float(at.t0),
-        "replicon": float(at.replicon),
-    }
 
 
 # ------------------------------------------------------------------------------------------------
@@ -256,7 +254,7 @@ def along(distance, case, progress=False):
     def next_point(one, start):
         Range.of(Distances).check("distance", one)
         state = follow(one, start)
-        seen[one] = _observables(case.at(one, state))
+        seen[one] = _point(case, one, state)
         return state
 
     _, reached, why = continuation(next_point, path, case.start, failed="nan", progress=progress)
@@ -269,8 +267,8 @@ def along(distance, case, progress=False):
     columns["local_entropy"][distances.flat == 0.0] = case.at_reference
     for place, d, found in zip(order, path, reached, strict=True):
         if found:
-            for name, value in seen[d].items():
-                columns[name][place] = value
+            for name in COLUMNS:
+                columns[name][place] = getattr(seen[d], name)
     columns |= {"converged": converged, "reason": reason}
     del columns["distance"]
     columns["normalised"] = columns["local_entropy"] - columns["bound"]
@@ -323,7 +321,7 @@ def heights(distance, case):
         if distance == 0.0:
             return case.at_reference
         state, _ = case.reach(distance)
-        return _height(case.at(distance, state))
+        return _point(case, distance, state).local_entropy
     found = along(distance, case)
     lost = ~found.converged.values
     if np.any(lost):

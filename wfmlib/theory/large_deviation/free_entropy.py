@@ -28,7 +28,6 @@ from wfmlib.numerics.solvers import (
     NoZero,
     Report,
     accepted,
-    bounded,
     continuation,
     first_root,
 )
@@ -150,6 +149,9 @@ class Point(Shown):
     complexity: float | None
     report: Report = field(compare=False)
 
+    def _most(self) -> dict[str, float]:
+        return {"local_entropy": ROUNDING / (1.0 - self.overlap)} | super()._most()
+
 
 @arguments.checked
 def solve(
@@ -247,12 +249,10 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
     slope = float(state.slope(alpha))
     entropy = float(state.entropy(alpha))
     counted = replicas < math.inf and axes[1].one_field
-    rounding = ROUNDING / (1.0 - overlap)
-    fraction = bounded("local entropy", entropy - free.entropy, rounding, report)
     return Point(
         *given,
         entropy=entropy,
-        local_entropy=fraction,
+        local_entropy=entropy - free.entropy,
         energetic=float(alpha * state.term),
         q0=float(state.q0),
         spread=float(state.spread),

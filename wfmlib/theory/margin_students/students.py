@@ -24,7 +24,7 @@ from wfmlib.models.devices import Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distance, Range
-from wfmlib.numerics.solvers import Report, bounded, first_root, fixed_point
+from wfmlib.numerics.solvers import Report, first_root, fixed_point
 from wfmlib.theory.axes import PERCEPTRON, checked
 from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
 from wfmlib.theory.points import Shown
@@ -152,7 +152,6 @@ def _student(alpha, margin, near):
     q, teacher, term = _overlaps(q_hat, teacher_hat)
     *_, energetic = _forces(margin, q, teacher)
     entropy = -0.5 * q_hat * (1.0 - q) - teacher * teacher_hat + term + alpha * energetic
-    bounded("entropy", entropy, Binary.entropy, report)
     numbers = map(float, (q, q_hat, teacher, teacher_hat, entropy))
     return Student(Perceptron(), alpha, Margin(margin), *numbers, report)
 
@@ -264,6 +263,9 @@ class Surroundings(Shown):
     teacher: float
     report: Report = field(compare=False)
 
+    def _most(self) -> dict[str, float]:
+        return {"local_entropy": float(self.device.weights.bound(self.distance))}
+
 
 @arguments.checked
 def surroundings(
@@ -323,7 +325,6 @@ def surroundings(
         )
     path = [*(place for place in PATH if place > distance), distance]
     at, report = _follow(path, student, constraint)
-    bounded("local entropy", at.local_entropy, Binary().bound(distance), report)
     given = device, student.alpha, distance, reference, constraint
     p, t0, teacher = map(float, (at.p, at.t0, at.teacher))
     return Surroundings(*given, at.local_entropy, at.slope, p, t0, teacher, report)
@@ -469,7 +470,6 @@ def replicas(device: Perceptron, alpha: Load, overlap: Overlap) -> Replicas:
     start = [0.0, 0.0]
     for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
         at, start, report = taught_replicas.solve(one, alpha, start)
-    bounded("entropy", at.entropy, Binary.entropy, report)
     return Replicas(device, alpha, overlap, at.entropy, at.slope, at.teacher, report)
 
 

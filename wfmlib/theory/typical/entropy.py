@@ -20,7 +20,7 @@ from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Narrower, Range
-from wfmlib.numerics.solvers import NotConverged, Report, bounded, continuation
+from wfmlib.numerics.solvers import NotConverged, Report, continuation
 from wfmlib.theory.axes import CONSTRAINTS, HARD, TYPICAL, Load, Loads, broadcast, checked
 from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.points import Shown
@@ -211,8 +211,7 @@ def solved(device, alpha, constraint):
     at, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
         return thermal_point(device, alpha, at, axes, report), at
-    order = _order_parameters(at, device.weights)
-    return SaddlePoint(device, alpha, constraint, **order, report=report), at
+    return SaddlePoint(device, alpha, constraint, **_order_parameters(at), report=report), at
 
 
 def thermal_point(device, alpha, at, axes, report=None):
@@ -235,7 +234,7 @@ def thermal_point(device, alpha, at, axes, report=None):
         distance=float(0.5 * at.complement),
         free_entropy=float(at.entropy),
         energy=energy,
-        entropy=bounded("entropy", entropy, axes[0].entropy, report),
+        entropy=entropy,
         error_rate=float(errors),
         replicon=float(at.replicon),
         report=report,
@@ -253,12 +252,12 @@ def _saddle_point(device, alpha, axes):
         raise _no_saddle_point(device, alpha, axes, failure) from None
 
 
-def _order_parameters(at, weights):
+def _order_parameters(at):
     return {
         "q": float(at.q),
         "q_hat": float(at.q_hat),
         "distance": float(0.5 * at.complement),
-        "entropy": bounded("entropy", float(at.entropy), weights.entropy),
+        "entropy": float(at.entropy),
         "replicon": float(at.replicon),
         "margin_density": float(at.edge_density),
     }
@@ -339,8 +338,9 @@ def curve(
         load, constraint = points[i]
         Range.of(Load).check("alpha", load)
         axes = checked(device, constraint, HARD, kinds=KINDS, needs=TYPICAL)
-        found = _order_parameters(_saddle_point(device, load, axes)[0], device.weights)
-        values[i] = [found[name] for name in names]
+        at, report = _saddle_point(device, load, axes)
+        point = SaddlePoint(device, load, constraint, **_order_parameters(at), report=report)
+        values[i] = [getattr(point, name) for name in names]
         return values[i]
 
     _, converged, reasons = continuation(

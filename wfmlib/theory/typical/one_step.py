@@ -22,7 +22,7 @@ import numpy as np
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
-from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, first_root
+from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root
 from wfmlib.theory.axes import GROUPS, Load, checked
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
@@ -188,7 +188,7 @@ def _point(device, alpha, axes):
         q0=float(broken.overlaps.q0),
         q1=float(1.0 - broken.overlaps.complement),
         m=float(broken.m),
-        entropy=bounded("entropy", float(broken.entropy(alpha)), axes[0].entropy),
+        entropy=float(broken.entropy(alpha)),
         complexity=complexity,
         q0_hat=float(broken.q0_hat),
         q1_hat=float(broken.q0_hat + broken.overlaps.split_hat),
@@ -209,7 +209,7 @@ def _symmetric(device, alpha, q_hat, axes, evaluations):
         q0=float(at.q),
         q1=1.0 if frozen else float(at.q),
         m=1.0,
-        entropy=bounded("entropy", float(at.entropy), axes[0].entropy),
+        entropy=float(at.entropy),
         complexity=float(at.entropy) if frozen else 0.0,
         q0_hat=float(q_hat),
         q1_hat=math.inf if frozen else float(q_hat),
