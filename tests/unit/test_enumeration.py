@@ -439,7 +439,7 @@ def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys)
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"xi": [[1, 0, 1]]}, ValueError, "xi must hold -1 and \\+1 only, got an entry 0"),
+        ({"xi": [[1, 0, -1]]}, ValueError, "xi must hold -1 and \\+1 only, got an entry 0"),
         ({"xi": [[1, np.nan, 1]]}, ValueError, "xi must hold -1 and \\+1 only, got an entry nan"),
         ({"xi": [1, 1, 1]}, ValueError, r"xi must be a non-empty array with 2 axes.*\(3,\)"),
         ({"xi": np.ones((0, 3))}, ValueError, r"xi must be a non-empty array.*\(0, 3\)"),

@@ -37,7 +37,6 @@ __all__ = [
     "hazard_derivative",
     "legendre_rule",
     "log_H",
-    "panels",
 ]
 
 

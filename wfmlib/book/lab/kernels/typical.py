@@ -1,8 +1,9 @@
 """Typical solutions of any device with one field, as kernels of plain numbers and arrays.
 
 The weights are a number, `BINARY` or `SPHERICAL`, and the activation is an array of `sampled`, so
-that one module answers for all of them, drawn ones included. The formulas of weights, activation
-and constraint are the methods of `models`, compiled as they stand. Each kernel does what the
+that one module answers for all of them, drawn ones included. The formulas of spherical weights and
+of the activation are the methods of `models`, compiled as they stand; those of binary weights and
+of the margin, which are NumPy's there, stand here again. Each kernel does what the
 function of `theory.typical` of its name does, with the same searches: results agree to rounding.
 None raises: its first number tells how a search ended, as in `zeros`, or one of the codes below.
 """
@@ -10,17 +11,17 @@ None raises: its first number tells how a search ended, as in `zeros`, or one of
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from wfmlib.book.lab.kernels.sampled import SCALE, SLOPE_AT_ONE, effective
 from wfmlib.book.lab.kernels.zeros import FOUND, first_zero
-from wfmlib.models.constraints.margin import RANGE, Margin
+from wfmlib.models.constraints.margin import RANGE
 from wfmlib.models.weights.binary import Binary
 from wfmlib.models.weights.spherical import Spherical
-from wfmlib.numerics import gaussian
+from wfmlib.models.weights.terms import Entropic
+from wfmlib.numerics import gaussian, portable
 from wfmlib.theory.saddles.replica_symmetric import LOG_Q_HAT
 
 BINARY, SPHERICAL = 0.0, 1.0
@@ -33,14 +34,50 @@ RULE = gaussian.legendre_rule()
 LIMIT = gaussian.LIMIT
 
 kernel = njit(error_model="numpy")
-binary, spherical = njit(Binary.entropic), njit(Spherical.entropic)
-log_weight, slope, curvature = map(njit, (Margin.log_weight, Margin.slope, Margin.curvature))
+spherical = njit(Spherical.entropic)
 
 
-class Edge(NamedTuple):
-    """A margin, as the methods of `Margin` see it."""
+@kernel
+def log_weight(kappa, omega, variance):
+    """Return ``f``, as `Margin.log_weight`."""
+    return gaussian.log_H((kappa - omega) / math.sqrt(variance))
 
-    kappa: float
+
+@kernel
+def slope(kappa, omega, variance):
+    """Return ``f'``, as `Margin.slope`."""
+    width = math.sqrt(variance)
+    return gaussian.hazard((kappa - omega) / width) / width
+
+
+@kernel
+def curvature(kappa, omega, variance):
+    """Return ``f''``, as `Margin.curvature`."""
+    return -gaussian.hazard_derivative((kappa - omega) / math.sqrt(variance)) / variance
+
+
+@kernel
+def binary(q_hat):
+    """Return the entropic side, as `Binary.entropic`."""
+    width = math.sqrt(q_hat)
+    features = np.zeros((1, 2))
+    features[0, 1] = 1.0 / max(width, 0.5)
+    x, weight = gaussian.fill_grid(features, 0.0, LIMIT, RULE)
+    q = complement = log_2cosh = fluctuation = 0.0
+    for i in range(len(x)):
+        size = width * x[i]
+        decay = portable.exp(-2.0 * size)
+        m = -portable.expm1(-2.0 * size) / (1.0 + decay)
+        variance = 4.0 * decay / ((1.0 + decay) * (1.0 + decay))
+        q += 2.0 * weight[i] * m**2
+        complement += 2.0 * weight[i] * variance
+        log_2cosh += 2.0 * weight[i] * (size + portable.log1p_of_share(decay))
+        fluctuation += 2.0 * weight[i] * variance**2
+    if q > 0.5:  # the smaller of the two keeps its digits, and their sum is 1
+        q = 1.0 - complement
+    else:
+        complement = 1.0 - q
+    return Entropic(q, complement, log_2cosh - 0.5 * q_hat * complement, fluctuation)
 
 
 @kernel
@@ -62,7 +99,7 @@ def force(overlap, kappa):
     omega, weight = nodes(overlap.c, overlap.complement, kappa)
     total = 0.0
     for i in range(len(omega)):
-        total += weight[i] * slope(Edge(kappa), omega[i], overlap.complement) ** 2
+        total += weight[i] * slope(kappa, omega[i], overlap.complement) ** 2
     return total
 
 
@@ -82,7 +119,7 @@ def shortfall(kappa):
 def entropic(weights, q_hat):
     """Return the entropic side, as `Binary` or `Spherical`."""
     if weights == BINARY:
-        return binary(None, q_hat)
+        return binary(q_hat)
     return spherical(None, q_hat)
 
 
@@ -103,7 +140,7 @@ def averages(q_hat, kappa, weights, about):
     omega, weight = nodes(overlap.c, overlap.complement, kappa)
     push = cost = stiffness = edge = 0.0
     for i in range(len(omega)):
-        here = Edge(kappa), omega[i], overlap.complement
+        here = kappa, omega[i], overlap.complement
         first, second = slope(*here), curvature(*here)
         push += weight[i] * first * first
         cost += weight[i] * log_weight(*here)
