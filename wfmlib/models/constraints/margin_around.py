@@ -129,8 +129,7 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp, forc
     root_own, root_left = math.sqrt(split.own), math.sqrt(split.left)
     for i in range(len(x)):
         y, inner = _private_fields(x[i], other[i], log_weight[i], split, ends, table, rule)
-        u, given = np.empty_like(y), np.empty_like(y)
-        log_weights, slopes, bends = np.empty_like(y), np.empty_like(y), np.empty_like(y)
+        u, slopes = np.empty_like(y), np.empty_like(y)
         for j in range(len(y)):
             u[j] = (split.kappa - split.slope * x[i] - split.width * y[j]) / root_own
         tails.fill_hazard(u, slopes)
@@ -142,6 +141,7 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp, forc
             force += weight[i] * second / split.own
             common += weight[i] * other[i] * first / root_own
             continue
+        log_weights, bends, given = np.empty_like(y), np.empty_like(y), np.empty_like(y)
         tails.fill_log_tail(u, log_weights)
         tails.fill_hazard_derivative(u, bends)
         if not sharp and len(ends) == 0:  # next, the force on the reference
