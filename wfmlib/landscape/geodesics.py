@@ -85,8 +85,8 @@ def barrier(
     b: Given,
     xi: ArrayLike,
     sigma: ArrayLike,
-    *,
     constraint: Margin = Margin(0.0),
+    *,
     positions: Positions = 51,
     match: bool = False,
 ) -> xarray.Dataset:

@@ -83,7 +83,6 @@ def error(
     position: Shares,
     first: Margin = Margin(0.0),
     second: Margin = Margin(0.0),
-    *,
     constraint: Margin = Margin(0.0),
 ) -> Any:
     """Return the training error along the geodesic between two typical solutions.
@@ -123,9 +122,9 @@ def error(
 def convex_margin(
     device: Device,
     alpha: Load,
+    constraint: Margin = Margin(-0.5),
     *,
     corners: Annotated[float, Interval(ge=2.0, lt=math.inf), Or(math.inf)] = 2,
-    constraint: Margin = Margin(-0.5),
 ) -> float:
     """Return the least margin of typical solutions whose simplices hold solutions alone.
 
@@ -140,11 +139,11 @@ def convex_margin(
         With spherical weights.
     alpha : float
         Load, patterns per weight; not negative.
+    constraint : Margin
+        Of a negative margin, that of the simplex's points.
     corners : int, optional
         Typical solutions p, at least 2, or ``math.inf``: an edge for 2, a triangle for 3, any
         number for ``math.inf``.
-    constraint : Margin
-        Of a negative margin, that of the simplex's points.
 
     Returns
     -------
@@ -169,7 +168,11 @@ def convex_margin(
 
 
 @arguments.checked
-def star_margin(device: Device, alpha: Load, *, constraint: Margin = Margin(-0.5)) -> float:
+def star_margin(
+    device: Device,
+    alpha: Load,
+    constraint: Margin = Margin(-0.5),
+) -> float:
     """Return the least margin of typical solutions that see all typical solutions of a margin.
 
     From a solution of margin k the geodesic to a solution of margin kappa below 0, at overlap t0,

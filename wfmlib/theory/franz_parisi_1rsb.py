@@ -160,9 +160,9 @@ def solve(
     device: Device,
     alpha: Load,
     distance: Distance,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
     m: Annotated[float, Interval(gt=0.0, le=1.0)] | None = None,
     start: Share | None = None,
 ) -> BrokenPoint:
@@ -219,9 +219,9 @@ def search(
     device: Device,
     alpha: Load,
     distance: Distance,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
     m: Annotated[ArrayLike, Interval(gt=0.0, le=1.0)] = SIZES,
 ) -> Survey:
     """Look for states with ``p1 != p0``, attracting or not, at several m and all splits.

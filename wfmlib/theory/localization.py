@@ -63,8 +63,8 @@ MEANING = {
 def curve(
     device: Device,
     alpha: Load,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     points: Points = 100,
 ) -> xr.Dataset:
     """Return the time of stochastic localisation for overlaps from the typical one to nearly 1.
@@ -117,7 +117,7 @@ def curve(
 
 @arguments.checked
 def threshold(
-    device: Device, *, constraint: Constraint = Margin(0.0), points: Points = 60
+    device: Device, constraint: Constraint = Margin(0.0), *, points: Points = 60
 ) -> float:
     """Return the largest load up to which stochastic localisation draws typical solutions.
 

@@ -236,7 +236,8 @@ def generalisation_error(overlap: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)
 
 
 def perfect_learning(
-    device: Device, *, constraint: Margin | Sequence[Margin] = Margin(0.0)
+    device: Device,
+    constraint: Margin | Sequence[Margin] = Margin(0.0),
 ) -> Any:
     """Return the load above which the teacher is the only solution: the entropy vanishes.
 
@@ -320,9 +321,9 @@ def curve(
     device: Device,
     alpha: Load,
     distance: Distances,
+    constraint: Margin = Margin(0.0),
     *,
     reference: Margin = Margin(0.0),
-    constraint: Margin = Margin(0.0),
     progress: bool = False,
 ) -> xr.Dataset:
     """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
@@ -339,10 +340,10 @@ def curve(
         Load, patterns per weight; not negative.
     distance : array_like
         From 0 to 1/2, in any order.
-    reference : Margin
-        With which the teacher labels its patterns.
     constraint : Margin
         Of the counted solutions.
+    reference : Margin
+        With which the teacher labels its patterns.
     progress : bool, optional
         Show a bar, once two seconds have passed.
 
@@ -364,9 +365,9 @@ def local_entropy(
     device: Device,
     alpha: Load,
     distance: Distances,
+    constraint: Margin = Margin(0.0),
     *,
     reference: Margin = Margin(0.0),
-    constraint: Margin = Margin(0.0),
 ) -> Any:
     """Return the local entropy around the teacher, not normalised  [eq-planted-local-entropy].
 
@@ -397,7 +398,10 @@ def _teacher(device, alpha, reference, constraint):
     return Surroundings(device, alpha, reference, constraint, planted=True)
 
 
-def dense_threshold(device: Device, *, constraint: Margin = Margin(0.0)) -> float:
+def dense_threshold(
+    device: Device,
+    constraint: Margin = Margin(0.0),
+) -> float:
     """Return the load up to which teachers of the largest margin lie in a dense region.
 
     As `franz_parisi.dense_threshold`, with a planted reference of `max_margin`.

@@ -111,8 +111,8 @@ def approximate_message_passing(
     device: Device,
     xi: ArrayLike | PackedPatterns,
     sigma: ArrayLike | None = None,
-    *,
     constraint: Margin = Margin(0.0),
+    *,
     reference: ArrayLike | None = None,
     coupling: Coupling = 0.0,
     damping: Damping = 0.0,
@@ -269,7 +269,10 @@ def approximate_message_passing(
 
 @arguments.checked
 def state_evolution(
-    device: Device, alpha: NotNegative, sweeps: Count, *, constraint: Margin = Margin(0.0)
+    device: Device,
+    alpha: NotNegative,
+    sweeps: Count,
+    constraint: Margin = Margin(0.0),
 ) -> Array:
     """Predict the overlap after each sweep, from means of zero and without damping.
 

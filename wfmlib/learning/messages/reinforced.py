@@ -60,8 +60,8 @@ class Reinforced:
 def reinforced_message_passing(
     xi: ArrayLike,
     sigma: ArrayLike,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     rate: Rate = 0.003,
     max_sweeps: Count = 1000,
     lean: Damping = 0.1,

@@ -17,7 +17,10 @@ PLACES = np.linspace(2.5, 8.0, 23)  # logits of overlaps
 SIZES = np.log([1.05, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 35.0, 60.0, 100.0])
 
 
-def breakup(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
+def breakup(
+    device: Device,
+    constraint: Constraint = Margin(0.0),
+) -> float:
     """Return the load at which the local entropy at zero complexity is no longer monotonic.
 
     At each mutual overlap the groups have the size m of zero complexity: phi_m = m phi_m', where

@@ -86,8 +86,8 @@ class FirstGap(Shown):
 def threshold(
     device: Device,
     replicas: GroupSize | None,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     average: Average = "annealed",
 ) -> float:
     """Return the least load from which some mutual overlap has no group of m solutions.
@@ -129,8 +129,8 @@ def threshold(
 def first_gap(
     device: Device,
     replicas: GroupSize | None,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     average: Average = "annealed",
 ) -> FirstGap:
     """Return the threshold together with the overlap and the size of the groups.
@@ -391,9 +391,9 @@ def _last_typical(axes):
 def last_load(
     device: Device,
     overlap: Annotated[ArrayLike, *GroupOverlap.__metadata__],
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: GroupSize,
-    constraint: Constraint = Margin(0.0),
     average: Average = "annealed",
 ) -> Any:
     """Return the load up to which there are groups of m solutions at a mutual overlap.
@@ -475,9 +475,9 @@ def _below(free_entropy, top):
 def overlap_gap(
     device: Device,
     alpha: ResolvedLoad,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: GroupSize,
-    constraint: Constraint = Margin(0.0),
     average: Average = "annealed",
 ) -> tuple[float, float]:
     """Return the interval of mutual overlaps at which there is no group of m solutions.

@@ -147,9 +147,9 @@ def solve(
     device: Device,
     alpha: ResolvedLoad,
     overlap: GroupOverlap,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: GroupSize,
-    constraint: Constraint = Margin(0.0),
     average: Average = "annealed",
 ) -> Groups:
     """Count the groups of m solutions at one mutual overlap.
@@ -162,11 +162,11 @@ def solve(
         Load, patterns per weight: 0, or at least 1e-7.
     overlap : float
         Mutual overlap of the solutions of a group, from 1e-6 to ``1 - 1e-6``.
-    replicas : float
-        Solutions in a group, from 1 to 1000; not necessarily an integer.
     constraint : Margin or Band
         What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, or a
         band from 0.01 to 10 times it.
+    replicas : float
+        Solutions in a group, from 1 to 1000; not necessarily an integer.
     average : {"annealed", "quenched"}
         The logarithm of the average number, or the average of the logarithm.
 
@@ -243,9 +243,9 @@ def curve(
     device: Device,
     alpha: ResolvedLoad,
     overlap: GroupOverlaps,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: GroupSize,
-    constraint: Constraint = Margin(0.0),
     average: Average = "annealed",
     progress: bool = False,
 ) -> xr.Dataset:
@@ -304,9 +304,9 @@ def entropy(
     device: Device,
     alpha: ResolvedLoad,
     overlap: GroupOverlaps,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: GroupSize,
-    constraint: Constraint = Margin(0.0),
     average: Average = "annealed",
 ) -> Any:
     """Return the logarithm of the number of groups of m solutions, in nats per weight.

@@ -76,9 +76,9 @@ def nested_entropy(
     device: Device,
     alpha: ResolvedLoad,
     overlaps: tuple[float, float],
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: Sizes,
-    constraint: Constraint = Margin(0.0),
     average: Average = "annealed",
 ) -> float:
     """Return the logarithm of the number of groups of groups, in nats per weight.
@@ -91,10 +91,10 @@ def nested_entropy(
         Load, patterns per weight: 0, or at least 1e-7.
     overlaps : tuple of float
         q1 between groups and q2 within, from 1e-3 to ``1 - 1e-4``, the first below the second.
-    replicas : tuple of float
-        Groups m1, and solutions m2 in a group; each from 1 to 30.
     constraint : Margin or Band
         As `clusters.solve`.
+    replicas : tuple of float
+        Groups m1, and solutions m2 in a group; each from 1 to 30.
     average : {"annealed", "quenched"}
         The logarithm of the average number, or the average of the logarithm, with replica symmetry
         between arrangements.
@@ -135,8 +135,8 @@ def nested_entropy(
 def nested_threshold(
     device: Device,
     replicas: Sizes | None,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     average: Average = "annealed",
 ) -> float:
     """Return the least load from which two overlaps have no group of groups.
@@ -172,8 +172,8 @@ def nested_threshold(
 def first_nested_gap(
     device: Device,
     replicas: Sizes | None,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     average: Average = "annealed",
 ) -> NestedGap:
     """Return the threshold together with the two overlaps.

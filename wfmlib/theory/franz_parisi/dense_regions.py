@@ -43,9 +43,9 @@ NEAREST = -50.0  # logarithm of the least distance looked at
 def distance_of_maximum(
     device: Device,
     alpha: Load,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
 ) -> float:
     """Return the distance at which the local entropy around a typical reference is largest.
 
@@ -57,9 +57,9 @@ def distance_of_maximum(
     device : Perceptron or TreeCommittee
     alpha : float
         Load, patterns per weight; not negative.
-    reference : Margin or CrossEntropy
     constraint : Margin
         Of the counted solutions.
+    reference : Margin or CrossEntropy
 
     Returns
     -------
@@ -86,9 +86,9 @@ def distance_of_maximum(
 def gap(
     device: Device,
     alpha: Load,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
 ) -> tuple[float, float]:
     """Return the distances between which typical references have no solutions.
 
@@ -98,9 +98,9 @@ def gap(
         With binary weights.
     alpha : float
         Load, patterns per weight; not negative.
-    reference : Margin or CrossEntropy
     constraint : Margin
         Of the counted solutions.
+    reference : Margin or CrossEntropy
 
     Returns
     -------
@@ -183,7 +183,11 @@ def _descend(height, place):
 
 
 @arguments.checked
-def margin_no_gap(device: Device, alpha: Dips, *, constraint: Constraint = Margin(0.0)) -> Any:
+def margin_no_gap(
+    device: Device,
+    alpha: Dips,
+    constraint: Constraint = Margin(0.0),
+) -> Any:
     """Return the least reference margin around which there are solutions at every distance.
 
     P3's kappa_min: there the local entropy touches zero at its dip  [eq-fp-no-gap].
@@ -217,7 +221,11 @@ def margin_no_gap(device: Device, alpha: Dips, *, constraint: Constraint = Margi
 
 
 @arguments.checked
-def margin_monotonic(device: Device, alpha: Dips, *, constraint: Constraint = Margin(0.0)) -> Any:
+def margin_monotonic(
+    device: Device,
+    alpha: Dips,
+    constraint: Constraint = Margin(0.0),
+) -> Any:
     """Return the least reference margin around which the local entropy grows up to its maximum.
 
     P3's kappa_u: there the curve has a horizontal point of inflection  [eq-fp-monotonic].
@@ -297,7 +305,10 @@ def _margin(quantity, device, alpha, constraint):
 # ------------------------------------------------------------------------------------------------
 
 
-def dense_threshold(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
+def dense_threshold(
+    device: Device,
+    constraint: Constraint = Margin(0.0),
+) -> float:
     """Return the load up to which references of the largest margin lie in a dense region.
 
     P3's alpha'_u, where `margin_monotonic` meets the largest margin: above it the local entropy
@@ -336,7 +347,10 @@ def dense_threshold(device: Device, *, constraint: Constraint = Margin(0.0)) -> 
     return _load("derivative", device, constraint)
 
 
-def gapless_threshold(device: Device, *, constraint: Constraint = Margin(0.0)) -> float:
+def gapless_threshold(
+    device: Device,
+    constraint: Constraint = Margin(0.0),
+) -> float:
     """Return the load up to which there are solutions at all distances from those of most margin.
 
     There `margin_no_gap` meets the largest margin. It lies above `dense_threshold`.

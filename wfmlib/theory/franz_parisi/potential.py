@@ -116,9 +116,9 @@ def solve(
     device: Device,
     alpha: Load,
     distance: Distance,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
 ) -> Point:
     """Solve for the solutions at one distance from a typical reference.
 
@@ -131,12 +131,12 @@ def solve(
     distance : float
         ``(1 - overlap) / 2`` between reference and counted solution, above 0, up to 1/2: the
         fraction of weights that differ, for binary ones.
+    constraint : Margin or Band
+        What the counted solutions satisfy.
     reference : Margin, CrossEntropy or Band
         What the reference is drawn from: typical solutions of a margin, up to `max_margin`, or
         typical configurations of a loss at a temperature at which their entropy is not negative
         [eq-ce-franz-parisi]. A `Band` if `constraint` is one, and only then.
-    constraint : Margin or Band
-        What the counted solutions satisfy.
 
     Returns
     -------
@@ -203,9 +203,9 @@ def curve(
     device: Device,
     alpha: Load,
     distance: Distances,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
     progress: bool = False,
 ) -> xr.Dataset:
     """Solve at many distances from a typical reference, each the start of the next smaller one.
@@ -281,9 +281,9 @@ def local_entropy(
     device: Device,
     alpha: Load,
     distance: Distances,
+    constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    constraint: Constraint = Margin(0.0),
 ) -> Any:
     """Return the local entropy around a typical reference, not normalised  [eq-franz-parisi].
 

@@ -158,9 +158,9 @@ def solve(
     device: Device,
     alpha: ResolvedLoad,
     overlap: Overlap,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    constraint: Constraint = Margin(0.0),
 ) -> Point:
     """Solve for real replicas at one mutual overlap.
 
@@ -174,13 +174,13 @@ def solve(
     overlap : float
         Mutual overlap q1 of the replicas, from 1e-9 to below 1 (from 1e-9 to ``1 - 1e-6`` for a
         committee of three), and above the lower end of `overlap_range`.
+    constraint : Margin or Band
+        What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, 0 for
+        finitely many units; or a band from 0.01 to 10 times it.
     replicas : float
         Number y of replicas, not necessarily an integer: from 1 to 1e5, or ``math.inf``; from 1 to
         50 for a parity machine of more than three units. With 1 they are typical solutions,
         whatever the overlap.
-    constraint : Margin or Band
-        What every pattern demands: a margin from -2 to 1e4 times the activation's `scale`, 0 for
-        finitely many units; or a band from 0.01 to 10 times it.
 
     Returns
     -------
@@ -286,9 +286,9 @@ def curve(
     device: Device,
     alpha: ResolvedLoad,
     overlap: Overlaps,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    constraint: Constraint = Margin(0.0),
     progress: bool = False,
 ) -> xr.Dataset:
     """Solve at many overlaps, each the start of the next smaller one.
@@ -350,9 +350,9 @@ def local_entropy(
     device: Device,
     alpha: ResolvedLoad,
     overlap: Overlaps,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    constraint: Constraint = Margin(0.0),
 ) -> Any:
     """Return the logarithm of the fraction of configurations that are solutions.
 
@@ -391,9 +391,9 @@ def energetic_term(
     device: Device,
     alpha: ResolvedLoad,
     overlap: Overlaps,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    constraint: Constraint = Margin(0.0),
 ) -> Any:
     """Return ``alpha G_E`` at the saddle point, the other normalised curve  [eq-ld-normalised].
 
@@ -442,7 +442,9 @@ def _column(name, device, alpha, overlap, replicas, constraint):
 
 @arguments.checked
 def overlap_range(
-    device: Device, alpha: ResolvedLoad, *, constraint: Constraint = Margin(0.0)
+    device: Device,
+    alpha: ResolvedLoad,
+    constraint: Constraint = Margin(0.0),
 ) -> tuple[float, float]:
     """Return the mutual overlaps at which there is a saddle point, for any number of replicas.
 
@@ -487,7 +489,10 @@ def overlap_range(
 
 @arguments.checked
 def zero_complexity_replicas(
-    device: Device, alpha: ResolvedLoad, overlap: Overlap, *, constraint: Constraint = Margin(0.0)
+    device: Device,
+    alpha: ResolvedLoad,
+    overlap: Overlap,
+    constraint: Constraint = Margin(0.0),
 ) -> float:
     """Return the number of replicas at which the number of groups is no longer exponential.
 
@@ -536,9 +541,9 @@ def zero_complexity_replicas(
 @arguments.checked
 def dense_threshold(
     device: Device,
+    constraint: Constraint = Margin(0.0),
     *,
     replicas: Several | Literal["zero complexity"] = math.inf,
-    constraint: Constraint = Margin(0.0),
 ) -> float:
     """Return the load at which the free entropy stops being monotonic in the overlap.
 
@@ -551,11 +556,11 @@ def dense_threshold(
     ----------
     device : Perceptron or TreeCommittee
         With binary weights; a committee of infinitely many units.
+    constraint : Margin
+        As `solve`.
     replicas : float or "zero complexity"
         Their number, above 1, up to 1e5, or ``math.inf``; or, at each overlap, the number at
         which the complexity vanishes.
-    constraint : Margin
-        As `solve`.
 
     Returns
     -------

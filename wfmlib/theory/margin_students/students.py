@@ -272,9 +272,9 @@ def surroundings(
     device: Perceptron,
     alpha: Load,
     distance: Distance,
+    constraint: Margin = Margin(0.0),
     *,
     reference: Margin,
-    constraint: Margin = Margin(0.0),
 ) -> Surroundings:
     """Solve for the students at one distance from a typical student  [eq-taught-local-entropy].
 
@@ -286,10 +286,10 @@ def surroundings(
         From 0.1 to 1.2.
     distance : float
         Above 0, up to 1/2.
-    reference : Margin
-        Of the student in the middle, from 0 to `max_margin`.
     constraint : Margin
         Of the students that are counted, from 0 to 1.
+    reference : Margin
+        Of the student in the middle, from 0 to `max_margin`.
 
     Returns
     -------

@@ -41,8 +41,8 @@ def density(
     device: Device,
     alpha: Annotated[Load, Narrower("with an overlap", ResolvedLoad)],
     stability: ArrayLike,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     overlap: Overlap | None = None,
     replicas: Replicas | None = None,
 ) -> Any:
@@ -118,8 +118,8 @@ def cumulative(
     device: Device,
     alpha: Annotated[Load, Narrower("with an overlap", ResolvedLoad)],
     stability: ArrayLike,
-    *,
     constraint: Constraint = Margin(0.0),
+    *,
     overlap: Overlap | None = None,
     replicas: Replicas | None = None,
 ) -> Any:

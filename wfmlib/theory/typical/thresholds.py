@@ -52,8 +52,8 @@ FEW_UNITS = {
 
 def capacity(
     device: Device,
-    *,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
+    *,
     ansatz: str | int = "RS",
 ) -> Any:
     """Return the load up to which solutions exist.
@@ -148,7 +148,8 @@ def capacity(
 
 
 def instability(
-    device: Device, *, constraint: Constraint | Sequence[Constraint] = Margin(0.0)
+    device: Device,
+    constraint: Constraint | Sequence[Constraint] = Margin(0.0),
 ) -> Any:
     """Return the load at which the replica-symmetric saddle point loses stability.
 
