@@ -28,12 +28,12 @@ from wfmlib.models import (
     TreeCommittee,
 )
 from wfmlib.models.constraints.band import RANGE as BANDS
-from wfmlib.models.constraints.cross_entropy import Sharpness
+from wfmlib.models.constraints.cross_entropy_loss import Sharpness
 from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory.axes import ResolvedLoad
-from wfmlib.theory.large_deviation.free_entropy import Overlap, Replicas
+from wfmlib.theory.large_deviation.real_replicas_entropy import Overlap, Replicas
 
 REPLICAS_OF = Range.of(Replicas)
 SHARP = Range.of(Sharpness)

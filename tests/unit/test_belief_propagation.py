@@ -27,7 +27,7 @@ from wfmlib import (
 )
 from wfmlib.learning import all_weights, belief_propagation, enumerate_solutions
 from wfmlib.learning.messages.belief_propagation import prepare
-from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
+from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
 

@@ -17,7 +17,7 @@ from tests import naive_message_passing as naive
 from wfmlib import Committee, TreeCommittee
 from wfmlib.learning.messages import binary_messages, channel, output_node, spherical_messages
 from wfmlib.learning.messages.channel import CELL, DEGREE, TOLERANCE, WIDEST
-from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
+from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
 
 RATIOS = [0.0, 1e-30, 1e-6, 0.01, 0.3, 0.9, 1.0]  # of what is asked for -1, to what for +1
 TAME = st.one_of(st.just(0.0), st.floats(1e-5, 1.0))  # those with zeros of Z well off the axis

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from wfmlib.book import display
-from wfmlib.book.display import axes, palette, printed, svg
+from wfmlib.book.display import palette, printed, svg, ticks
 
 X = np.linspace(0, 2, 201)
 LOADS = np.linspace(0.1, 0.8, 8)
@@ -131,7 +131,7 @@ def test_a_rule_spans_the_panel_and_may_move():
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(5, 9))
 def test_ticks_are_round_and_few(low, width, most):
     high = low + max(width, 1e-6 * abs(low))
-    values, texts = axes.ticks(low, high, most)
+    values, texts = ticks.ticks(low, high, most)
     assert 2 <= len(values) <= most
     slack = 1e-6 * (high - low)
     assert values[0] >= low - slack
@@ -139,7 +139,7 @@ def test_ticks_are_round_and_few(low, width, most):
     step = values[1] - values[0]
     mantissa = step / 10.0 ** np.floor(np.log10(step * (1 + 1e-6)))
     assert min(abs(mantissa - m) for m in (1, 2, 2.5, 5)) < 1e-3
-    read = [float(text.replace(axes.MINUS, "-")) for text in texts]
+    read = [float(text.replace(ticks.MINUS, "-")) for text in texts]
     np.testing.assert_allclose(read, values, rtol=0, atol=0.011 * step)
 
 
@@ -155,7 +155,7 @@ def test_ticks_are_round_and_few(low, width, most):
     ],
 )
 def test_numbers_are_written_alike(values, texts):
-    assert axes.written(np.array(values, dtype=float)) == texts
+    assert ticks.written(np.array(values, dtype=float)) == texts
 
 
 # --- the static figure -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from wfmlib.learning import (
     focusing_bp,
     pseudo_reinforcement,
 )
-from wfmlib.learning.messages.sweeps import BinaryStar, Star
+from wfmlib.learning.messages.factor_graph import BinaryStar, Star
 
 BOTH = pytest.mark.parametrize("weights", [Binary(), Spherical()], ids=["binary", "spherical"])
 FORMS = pytest.mark.parametrize("form", ["exact", "expanded"])

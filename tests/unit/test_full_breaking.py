@@ -26,7 +26,7 @@ from wfmlib import (
 from wfmlib.models.activations import Linear
 from wfmlib.numerics import gaussian
 from wfmlib.theory import full_breaking, typical
-from wfmlib.theory.full_breaking.free_entropy import bound
+from wfmlib.theory.full_breaking.capacity_entropy import bound
 from wfmlib.theory.full_breaking.ladder import climb
 
 PERCEPTRON = Perceptron(Spherical())

@@ -13,7 +13,7 @@ from wfmlib.models.activations import Linear
 from wfmlib.numerics.solvers import NotConverged, increasing_root
 from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.large_deviation import curve, solve
-from wfmlib.theory.large_deviation import free_entropy as module
+from wfmlib.theory.large_deviation import real_replicas_entropy as module
 from wfmlib.theory.saddles import real_replicas
 from wfmlib.theory.saddles.broken_symmetry import Broken
 from wfmlib.theory.saddles.real_replicas import Finite, Infinite

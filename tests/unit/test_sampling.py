@@ -10,7 +10,7 @@ from scipy import stats
 
 from wfmlib import Committee, LogPotential, Margin, Perceptron, Spherical, learning, patterns
 from wfmlib.learning import PackedPatterns, potential_annealing, stochastic_localization
-from wfmlib.learning.sampling.annealing import _log_weight
+from wfmlib.learning.sampling.potential_annealing import _log_weight
 from wfmlib.learning.sampling.tilted_means import TiltedMeans
 from wfmlib.theory import localization, typical
 

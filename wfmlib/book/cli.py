@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Sequence
 
 import wfmlib
-from wfmlib.book.commands import check, claims, data, listing, run
+from wfmlib.book.commands import check, data, ledger, listing, run
 from wfmlib.book.commands._table import WIDTH
 
 __all__ = ["WIDTH", "main"]
@@ -24,7 +24,7 @@ def __dir__():
     return __all__
 
 
-COMMANDS = (claims, listing, run, check, data)
+COMMANDS = (ledger, listing, run, check, data)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -26,7 +26,7 @@ from wfmlib.learning.messages.belief_propagation import (
     prepare,
     too_many,
 )
-from wfmlib.learning.messages.protocols import atanh_steps
+from wfmlib.learning.messages.focusing_protocols import atanh_steps
 from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
 from wfmlib.numerics import arguments

@@ -20,10 +20,14 @@ from wfmlib.learning.messages.approximate import (
 )
 from wfmlib.learning.messages.belief_propagation import BeliefPropagation, belief_propagation
 from wfmlib.learning.messages.focusing_bp import FocusingBP, focusing_bp
+from wfmlib.learning.messages.focusing_protocols import (
+    atanh_steps,
+    exponential,
+    pseudo_reinforcement,
+)
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
-from wfmlib.learning.messages.protocols import atanh_steps, exponential, pseudo_reinforcement
-from wfmlib.learning.sampling.annealing import PotentialAnnealing, potential_annealing
-from wfmlib.learning.sampling.localization import Localization, stochastic_localization
+from wfmlib.learning.sampling.potential_annealing import PotentialAnnealing, potential_annealing
+from wfmlib.learning.sampling.stochastic_localization import Localization, stochastic_localization
 from wfmlib.learning.solution import ENDINGS, NoSolution, NotSettled, Solution
 
 __all__ = [

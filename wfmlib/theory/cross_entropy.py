@@ -21,7 +21,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import CrossEntropy, Margin
-from wfmlib.models.constraints.cross_entropy import Sharpness, proximal
+from wfmlib.models.constraints.cross_entropy_loss import Sharpness, proximal
 from wfmlib.models.devices import Device, Perceptron
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import arguments, gaussian

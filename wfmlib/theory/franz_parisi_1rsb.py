@@ -38,7 +38,7 @@ from wfmlib.numerics.solvers import NotConverged, Report, accepted, first_root, 
 from wfmlib.theory.axes import Load
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
-from wfmlib.theory.saddles.groups import RULE, Groups
+from wfmlib.theory.saddles.constrained_groups import RULE, Groups
 
 __all__ = ["BrokenPoint", "Survey", "search", "solve"]
 

@@ -6,19 +6,19 @@ false it returns which, and in words what was found. Where data cannot tell it r
 claim. Several claims may name one function.
 """
 
-from wfmlib.book.claim_checks.annealing import *  # noqa: F403
+from wfmlib.book.claim_checks.annealing_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.binary_perceptron import *  # noqa: F403
 from wfmlib.book.claim_checks.committees import *  # noqa: F403
-from wfmlib.book.claim_checks.cross_entropy import *  # noqa: F403
+from wfmlib.book.claim_checks.cross_entropy_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.full_breaking import *  # noqa: F403
-from wfmlib.book.claim_checks.images import *  # noqa: F403
-from wfmlib.book.claim_checks.least_action import *  # noqa: F403
+from wfmlib.book.claim_checks.image_claims import *  # noqa: F403
+from wfmlib.book.claim_checks.least_action_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.margins import *  # noqa: F403
 from wfmlib.book.claim_checks.message_passing import *  # noqa: F403
-from wfmlib.book.claim_checks.parity import *  # noqa: F403
+from wfmlib.book.claim_checks.parity_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.remarks_runs import *  # noqa: F403
 from wfmlib.book.claim_checks.remarks_theory import *  # noqa: F403
-from wfmlib.book.claim_checks.sampling import *  # noqa: F403
+from wfmlib.book.claim_checks.sampling_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.solution_groups import *  # noqa: F403
 from wfmlib.book.claim_checks.training_sets import *  # noqa: F403
 from wfmlib.book.claim_checks.wide_minima import *  # noqa: F403

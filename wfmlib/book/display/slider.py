@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wfmlib.book.display import axes, between, svg
+from wfmlib.book.display import between, svg, ticks
 from wfmlib.book.display.marks import Curve, Rule, label
 from wfmlib.book.display.notebook import is_live
 from wfmlib.numerics import arguments
@@ -159,7 +159,7 @@ def typeset(text: str) -> str:
         return f"{match[1]} × 10{str(int(match[2])).translate(power)}"
 
     text = re.sub(r"(\d)e([+-]?\d+)", raised, text)
-    return re.sub(r"(?<![\w.-])-(?=\.?\d)", axes.MINUS, text)
+    return re.sub(r"(?<![\w.-])-(?=\.?\d)", ticks.MINUS, text)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +192,7 @@ class Slider:
     @cached_property
     def texts(self) -> list[str]:
         """The values as the reader sees them."""
-        return axes.written(self.values)
+        return ticks.written(self.values)
 
     @cached_property
     def made(self) -> str:
@@ -304,12 +304,12 @@ class Slider:
         """
         ends = f"{self.texts[0]} to {self.texts[-1]}"
         try:
-            value = float(text.strip().replace(axes.MINUS, "-").replace(",", "."))
+            value = float(text.strip().replace(ticks.MINUS, "-").replace(",", "."))
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
             return None, f"“{text}” is not a number: type one from {ends}."
-        numbers = np.array([float(one.replace(axes.MINUS, "-")) for one in self.texts])
+        numbers = np.array([float(one.replace(ticks.MINUS, "-")) for one in self.texts])
         if not numbers.min() <= value <= numbers.max():
             return None, f"{text} is out of range: type a number from {ends}."
         frame = int(np.argmin(np.abs(numbers - value)))
@@ -405,7 +405,7 @@ def _limits(marks, frames, xlim, ylim):
         ("ylim", ylim, ys, 0.05),
     ):
         if given is None:
-            found.append(axes.limits(np.concatenate(values), pad))
+            found.append(ticks.limits(np.concatenate(values), pad))
             continue
         ends = arguments.reals(name, given)
         if ends.shape != (2,) or not np.all(np.isfinite(ends)) or not ends[0] < ends[1]:

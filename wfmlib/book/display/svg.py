@@ -11,9 +11,9 @@ from html import escape
 
 import numpy as np
 
-from wfmlib.book.display.axes import ticks
 from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.palette import CYCLE, on_dark, resolve
+from wfmlib.book.display.ticks import ticks
 
 WIDTH, HEIGHT = 6400, 3900  # a ninth of a pixel in a column of 720
 DIGIT = 128  # the room for a digit of the largest tick label

@@ -96,7 +96,7 @@ COUNTING = re.compile(r"^define [^\n]*@NRT_(incref|decref)\(.*?^}\n", re.MULTILI
 def constants() -> dict[str, dict[str, Any]]:
     """Return what the scripts know of each module besides its kernels."""
     from wfmlib.book.lab.kernels import counted, pcg64, sampled, typical
-    from wfmlib.learning.messages.protocols import atanh_steps
+    from wfmlib.learning.messages.focusing_protocols import atanh_steps
     from wfmlib.models import correlation
     from wfmlib.models.activations import Linear, ReLU, Sign
 

@@ -35,8 +35,8 @@ from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.belief_propagation import Coupling, refuse
+from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
-from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import Best, Marginals, tells
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
-from wfmlib.learning.messages.sweeps import BinaryMessages, SphericalMessages
+from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
 from wfmlib.learning.solution import Best, Marginals, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical

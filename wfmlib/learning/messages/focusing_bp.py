@@ -20,7 +20,7 @@ from wfmlib.learning.messages.belief_propagation import (
     prepare,
     rounded,
 )
-from wfmlib.learning.messages.protocols import named
+from wfmlib.learning.messages.focusing_protocols import named
 from wfmlib.learning.solution import ENDINGS, Best, Solution, outcome, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments

@@ -7,13 +7,13 @@ derivatives drive the saddle point: ``f'`` is the mean force of the pattern on t
 ``-f''`` its stiffness.
 
 `log_concave` is what all share; `margin` is the simplest, with kernels of its own (`margin_around`
-for what surrounds a reference); `band` has nothing but its weight; `cross_entropy` weighs with a
-loss, `log_potential` with a potential on solutions alone, `pattern_weight` with a function of
-one's own.
+for what surrounds a reference); `band` has nothing but its weight; `cross_entropy_loss` weighs
+with a loss, `log_potential` with a potential on solutions alone, `pattern_weight` with a function
+of one's own.
 """
 
 from wfmlib.models.constraints.band import Band
-from wfmlib.models.constraints.cross_entropy import CrossEntropy
+from wfmlib.models.constraints.cross_entropy_loss import CrossEntropy
 from wfmlib.models.constraints.log_potential import LogPotential
 from wfmlib.models.constraints.margin import Margin
 from wfmlib.models.constraints.pattern_weight import PatternWeight

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wfmlib.models.constraints.cross_entropy import Gibbs
+from wfmlib.models.constraints.cross_entropy_loss import Gibbs
 from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.numerics import arguments, gaussian
 

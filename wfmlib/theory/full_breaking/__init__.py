@@ -1,12 +1,12 @@
 """Full replica symmetry breaking: groups inside groups of solutions, at the capacity and below.
 
-To read in this order: `ladder`, Parisi's equation as a chain of Gaussian averages; `free_entropy`,
-the load that a hierarchy bounds; `steps` and `continuous`, the smallest one; `hierarchy`, the
-public door; `fields`, the distribution of local fields and marginal stability; `jamming`, the
-exponents where the hierarchy ends. Below capacity: `states`, the free entropy; `below`, its
-minimum, and with it the distribution of overlaps; `slopes`, where a gap opens in them. One step
-for finitely many sign units: `votes`, what a pattern contributes; `few_units`, their capacity;
-`many_units`, how it grows with their number.
+To read in this order: `ladder`, Parisi's equation as a chain of Gaussian averages;
+`capacity_entropy`, the load that a hierarchy bounds; `steps` and `continuous`, the smallest one;
+`hierarchy`, the public door; `fields`, the distribution of local fields and marginal stability;
+`jamming`, the exponents where the hierarchy ends. Below capacity: `states`, the free entropy;
+`below`, its minimum, and with it the distribution of overlaps; `slopes`, where a gap opens in
+them. One step for finitely many sign units: `votes`, what a pattern contributes; `few_units`,
+their capacity; `many_units`, how it grows with their number.
 """
 
 from wfmlib.theory.full_breaking.below import LoadHierarchy, at_load

@@ -19,7 +19,7 @@ from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.full_breaking import states
 from wfmlib.theory.full_breaking.lowest_point import lowest_point
-from wfmlib.theory.full_breaking.tabulated import quick
+from wfmlib.theory.full_breaking.tabulated_overlap import quick
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search

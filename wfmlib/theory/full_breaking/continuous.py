@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from wfmlib.numerics.solvers import Report, accepted
-from wfmlib.theory.full_breaking.free_entropy import bound
+from wfmlib.theory.full_breaking.capacity_entropy import bound
 from wfmlib.theory.full_breaking.lowest_point import lowest_point
 
 

@@ -18,7 +18,7 @@ from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import FLAT_UNITS, ONE_FIELD, checked
 from wfmlib.theory.full_breaking import continuous
 from wfmlib.theory.full_breaking import steps as few
-from wfmlib.theory.full_breaking.tabulated import quick
+from wfmlib.theory.full_breaking.tabulated_overlap import quick
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.replica_symmetric import last_load

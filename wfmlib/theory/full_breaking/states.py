@@ -18,7 +18,7 @@ import numpy as np
 
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
-from wfmlib.theory.full_breaking.free_entropy import integrals, intervals
+from wfmlib.theory.full_breaking.capacity_entropy import integrals, intervals
 from wfmlib.theory.full_breaking.ladder import averaged, tilted
 
 REACH = 8.2  # standard deviations within which fields lie
@@ -110,7 +110,7 @@ def descent(kappa, widths, sizes, order):
         Of the averages, from 0 to the first overlap, between overlaps and from the last one to 1:
         shape ``(k + 2,)``.
     sizes : ndarray
-        As in `free_entropy`.
+        As in `capacity_entropy`.
     order : int
         Of the highest derivative, at most 4.
 

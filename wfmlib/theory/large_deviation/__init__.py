@@ -1,9 +1,10 @@
 """Real replicas at a fixed mutual overlap: where solutions lie densest.
 
-`free_entropy` solves for them, and `flat_slope` finds the load at which dense regions end.
+`real_replicas_entropy` solves for them, and `flat_slope` finds the load at which dense regions
+end.
 """
 
-from wfmlib.theory.large_deviation.free_entropy import (
+from wfmlib.theory.large_deviation.real_replicas_entropy import (
     Point,
     curve,
     dense_threshold,

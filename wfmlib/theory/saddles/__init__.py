@@ -2,5 +2,5 @@
 
 To read in this order: `replica_symmetric`; `broken_symmetry`, with the walk along it
 (`one_step_search`) and its end (`one_step_capacity`); `real_replicas`; `constrained`, solutions at
-a distance from a reference, and `groups` of them.
+a distance from a reference, and `constrained_groups` of them.
 """

@@ -28,7 +28,7 @@ from wfmlib.numerics.arguments import Narrower
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation
 from wfmlib.theory.axes import Load, ResolvedLoad, checked
-from wfmlib.theory.large_deviation.free_entropy import Overlap, Replicas
+from wfmlib.theory.large_deviation.real_replicas_entropy import Overlap, Replicas
 from wfmlib.theory.stabilities import dense_stabilities
 from wfmlib.theory.stabilities.dense_stabilities import at_many, ratios, supported
 from wfmlib.theory.typical.entropy import solved

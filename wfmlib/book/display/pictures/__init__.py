@@ -4,7 +4,7 @@ Each function draws one picture with matplotlib and returns its figure. Numbers 
 arguments: what is drawn is counted, not painted.
 """
 
-from wfmlib.book.display.pictures.devices import devices
+from wfmlib.book.display.pictures.device_pictures import devices
 from wfmlib.book.display.pictures.overlaps import overlaps
 from wfmlib.book.display.pictures.regions import balls, phases
 from wfmlib.book.display.pictures.ways import ways

@@ -1,7 +1,7 @@
 """Message passing on one instance, sweep by sweep: what `belief_propagation` and `focusing_bp` do.
 
 The perceptron has binary weights, messages their exact form. The arithmetic is that of
-`messages.sweeps.BinaryMessages`, whose kernels are called; numbers differ by rounding.
+`factor_graph.BinaryMessages`, whose kernels are called; numbers differ by rounding.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import njit
 from wfmlib.book.lab.kernels import pcg64
 from wfmlib.learning.messages import binary_messages
 from wfmlib.learning.messages.binary_messages import LEAST_ODDS
-from wfmlib.learning.messages.sweeps import MOST_FIELD, RENEWAL, START, BinaryMessages
+from wfmlib.learning.messages.factor_graph import MOST_FIELD, RENEWAL, START, BinaryMessages
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -49,7 +49,7 @@ def _log_sum(a, b):
 
 @kernel
 def _through(h, coupling):
-    """Return ``arctanh(tanh(coupling) tanh(h))``, as `messages.sweeps`."""
+    """Return ``arctanh(tanh(coupling) tanh(h))``, as `factor_graph`."""
     same = _log_sum(h + coupling, -h - coupling)
     return 0.5 * (same - _log_sum(h - coupling, coupling - h))
 
