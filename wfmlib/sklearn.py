@@ -67,7 +67,7 @@ class SignEncoder(TransformerMixin, BaseEstimator):
            [-1, -1, -1,  1],
            [ 1, -1, -1,  1],
            [ 1,  1, -1,  1],
-           [ 1,  1,  1, -1]], dtype=int8)
+           [ 1,  1,  1, -1]])
     """
 
     def __init__(self, cuts=1):
@@ -82,11 +82,11 @@ class SignEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the signs of the rows of X, int8, shape (rows, number of all cuts)."""
+        """Return the signs of the rows of X, int64, shape (rows, number of all cuts)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         above = [column[:, None] > cuts for column, cuts in zip(X.T, self.cuts_, strict=True)]
-        return np.where(np.hstack(above), 1, -1).astype(np.int8)
+        return np.where(np.hstack(above), 1, -1)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the name of each column of signs, such as ``"x0 > 0.5"``."""
