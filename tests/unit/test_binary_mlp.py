@@ -72,12 +72,12 @@ def test_against_sums_written_out(sizes):
 
 def test_what_it_reduces_to():
     w, xi, sigma = make((9, 1))
-    one = networks.Perceptron(w[0][0])
+    one = networks.PerceptronNetwork(w[0][0])
     np.testing.assert_array_equal(BinaryMLP(w).output(xi), one.output(xi))
     np.testing.assert_allclose(BinaryMLP(w).stabilities(xi, sigma), one.stabilities(xi, sigma))
     w, xi, sigma = make((9, 5, 1))
     majority = BinaryMLP([w[0], np.ones(5)])  # the last layer may have one axis
-    committee = networks.Committee(w[0])
+    committee = networks.CommitteeNetwork(w[0])
     np.testing.assert_array_equal(majority.output(xi), committee.output(xi))
     assert majority.errors(xi, sigma) == committee.errors(xi, sigma)
 

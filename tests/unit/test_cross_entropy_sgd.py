@@ -108,7 +108,7 @@ def test_gradient_against_differences(units, tree, gamma, beta):
 @pytest.mark.parametrize("P", [1, 2, 3, 4, 22])
 def test_loss_and_errors_against_their_formulas(units, tree, P):
     xi, w = instance(P, 45, 2, units, tree)
-    network = networks.TreeCommittee if tree else networks.Committee
+    network = networks.TreeCommitteeNetwork if tree else networks.CommitteeNetwork
     loss, errors = measured(w, xi, 2.0, 1.5)
     assert loss == pytest.approx(naive_loss(w, xi, 2.0, 1.5), rel=1e-13)
     assert errors == network(w).errors(xi.reshape(P, -1), np.ones(P))

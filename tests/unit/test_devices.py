@@ -37,16 +37,25 @@ def votes(x):
     return np.sign(x).sum(axis=0)
 
 
+def product(x):
+    return np.prod(x, axis=0)
+
+
 def rectified(x):
     return (FOR_AND_AGAINST * np.maximum(x, 0.0)).sum(axis=0)
 
 
 FINITE = [  # device, shape of its weights, network, what preactivations of the units add up to
-    (Perceptron(), (15,), networks.Perceptron, lambda x: x[0]),
-    (TreeCommittee(3, weights=Binary()), (3, 5), networks.TreeCommittee, votes),
-    (Committee(3, weights=Binary()), (3, 15), networks.Committee, votes),
-    (Committee(4, ReLU()), (4, 15), networks.ReluCommittee, rectified),
-    (ParityMachine(3, Binary()), (3, 5), networks.ParityMachine, lambda x: np.prod(x, axis=0)),
+    (Perceptron(), (15,), networks.PerceptronNetwork, lambda x: x[0]),
+    (TreeCommittee(3, weights=Binary()), (3, 5), networks.TreeCommitteeNetwork, votes),
+    (Committee(3, weights=Binary()), (3, 15), networks.CommitteeNetwork, votes),
+    (Committee(4, ReLU()), (4, 15), networks.ReluCommitteeNetwork, rectified),
+    (
+        ParityMachine(3, Binary()),
+        (3, 5),
+        networks.ParityMachineNetwork,
+        lambda x: np.prod(x, axis=0),
+    ),
 ]
 
 

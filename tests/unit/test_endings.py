@@ -92,7 +92,7 @@ def test_a_solution_short_of_its_aim_says_so():
 
 def test_a_solution_makes_its_network():
     found = learning.Solution(Committee(1), np.ones((1, 3)), 0, True, 7, {})
-    assert type(found.network) is networks.Committee
+    assert type(found.network) is networks.CommitteeNetwork
     np.testing.assert_array_equal(found.network.w, found.weights)
 
 

@@ -230,7 +230,7 @@ def test_symmetric_capacities_of_most_units(units):
 
 def test_a_margin_says_how_many_units_must_be_right():
     """Those of networks whose stability exceeds it."""
-    net = networks.TreeCommittee(np.ones((5, 1)))
+    net = networks.TreeCommitteeNetwork(np.ones((5, 1)))
     patterns = np.array([[1] * right + [-1] * (5 - right) for right in range(6)])
     stabilities = net.stabilities(patterns, np.ones(6))
     margins = [-2.0, *(one for one in stabilities[:-1]), 0.0, 0.1, 1.4]

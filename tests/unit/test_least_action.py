@@ -527,7 +527,7 @@ def test_progress_changes_nothing(capfd):
 
 
 BOTH_REFUSE = [
-    (TypeError, "device must be a device", {"device": networks.TreeCommittee}),
+    (TypeError, "device must be a device", {"device": networks.TreeCommitteeNetwork}),
     (ValueError, "device must have an odd number of units", {"device": TreeCommittee(2)}),
     (
         ValueError,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from wfmlib import patterns
 from wfmlib.learning.messages import packed_patterns
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
-from wfmlib.networks import Perceptron
+from wfmlib.networks import PerceptronNetwork
 
 shapes = st.tuples(st.integers(1, 40), st.integers(1, 200), st.integers(0, 2**32))
 
@@ -79,7 +79,7 @@ def test_stabilities_and_errors_are_the_perceptrons(binary):
     xi, sigma = patterns.random(200, 100, rng=1)
     w = np.random.default_rng(2).normal(size=100)
     w = np.sign(w) if binary else w
-    packed, device = PackedPatterns(xi, sigma), Perceptron(w)
+    packed, device = PackedPatterns(xi, sigma), PerceptronNetwork(w)
     expected = device.stabilities(xi, sigma)
     np.testing.assert_allclose(packed.stabilities(w), expected, rtol=0, atol=1e-13)
     assert packed.errors(w) == np.count_nonzero(expected <= 0.0)

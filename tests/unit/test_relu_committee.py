@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfmlib import networks, patterns
-from wfmlib.networks.relu_committee import ReluCommittee
+from wfmlib.networks import ReluCommitteeNetwork
 
 TREE = pytest.mark.parametrize("tree", [True, False])
 
@@ -32,7 +32,7 @@ def plain_sum(w, xi, tree):
 @pytest.mark.parametrize(("K", "n"), [(2, 4), (4, 5), (6, 8)])
 def test_against_sums_written_out(K, n, tree):
     xi, sigma, w = make(K, n, 200, tree)
-    net = ReluCommittee(w, tree=tree)
+    net = ReluCommitteeNetwork(w, tree=tree)
     total = np.array([plain_sum(w, one, tree) for one in xi])
     assert np.any(total == 0)  # ties occur
     np.testing.assert_array_equal(net.output(xi), np.sign(total))
@@ -45,24 +45,24 @@ def test_against_sums_written_out(K, n, tree):
 def test_real_weights(tree):
     xi, sigma, w = make(4, 5, 50, tree)
     w = w * np.random.default_rng(1).uniform(0.1, 2.0, w.shape)
-    net = ReluCommittee(w, tree=tree)
+    net = ReluCommitteeNetwork(w, tree=tree)
     x = np.maximum(net.fields(xi), 0) @ [1, 1, -1, -1] / 2
     np.testing.assert_allclose(net.stabilities(xi, sigma), sigma * x, rtol=1e-12, atol=1e-14)
     assert net.errors(xi, sigma) == np.count_nonzero(sigma * x <= 0)
-    scaled = ReluCommittee(3 * w, tree=tree)
+    scaled = ReluCommitteeNetwork(3 * w, tree=tree)
     np.testing.assert_array_equal(scaled.output(xi), net.output(xi))
 
 
 @TREE
 def test_exchanging_the_halves_changes_the_sign(tree):
     xi, _, w = make(4, 5, 100, tree)
-    net, other = (ReluCommittee(one, tree=tree) for one in (w, w[[2, 3, 0, 1]]))
+    net, other = (ReluCommitteeNetwork(one, tree=tree) for one in (w, w[[2, 3, 0, 1]]))
     seen = np.roll(xi, 10, axis=1) if tree else xi  # a tree's halves go along
     np.testing.assert_array_equal(other.output(seen), -net.output(xi))
 
 
 def test_silent_units_do_not_tie():
-    net = ReluCommittee([[1, 1], [1, 1]])
+    net = ReluCommitteeNetwork([[1, 1], [1, 1]])
     assert net.output([[1, 1, 1, -1]])[0] == 1  # 2 - 0
     assert net.output([[1, -1, 1, -1]])[0] == 0  # 0 - 0
     assert net.errors([[1, -1, 1, -1]], [1]) == 1
@@ -74,14 +74,17 @@ def test_sign_stabilities_are_the_ones_of_the_paper(K):
     xi, sigma, w = make(K, 5, 100, True)
     signs = np.sign(np.einsum("pkn,kn->pk", xi.reshape(100, K, 5), w))
     expected = sigma * signs.sum(axis=1) / math.sqrt(K)
-    found = networks.TreeCommittee(w).stabilities(xi, sigma)
+    found = networks.TreeCommitteeNetwork(w).stabilities(xi, sigma)
     np.testing.assert_allclose(found, expected, rtol=1e-15)
 
 
 def test_reads_well():
-    assert repr(ReluCommittee(np.ones((2, 3)))) == "ReluCommittee(K=2, N=6, binary weights)"
-    found = repr(ReluCommittee([[0.5, 1], [1, 1]], tree=False))
-    assert found == "ReluCommittee(K=2, N=2, real weights, fully connected)"
+    assert (
+        repr(ReluCommitteeNetwork(np.ones((2, 3))))
+        == "ReluCommitteeNetwork(K=2, N=6, binary weights)"
+    )
+    found = repr(ReluCommitteeNetwork([[0.5, 1], [1, 1]], tree=False))
+    assert found == "ReluCommitteeNetwork(K=2, N=2, real weights, fully connected)"
 
 
 @pytest.mark.parametrize(
@@ -95,9 +98,9 @@ def test_reads_well():
 )
 def test_bad_weights_are_named(w, word):
     with pytest.raises(ValueError, match=word):
-        ReluCommittee(w)
+        ReluCommitteeNetwork(w)
 
 
 def test_bad_tree_is_named():
     with pytest.raises(ValueError, match="tree"):
-        ReluCommittee(np.ones((2, 3)), tree="yes")
+        ReluCommitteeNetwork(np.ones((2, 3)), tree="yes")

@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfmlib import patterns
-from wfmlib.networks import Committee, ParityMachine, Perceptron, TreeCommittee
+from wfmlib.networks import (
+    CommitteeNetwork,
+    ParityMachineNetwork,
+    PerceptronNetwork,
+    TreeCommitteeNetwork,
+)
 
-MACHINES = [TreeCommittee, ParityMachine]
+MACHINES = [TreeCommitteeNetwork, ParityMachineNetwork]
 
 # Three units of two weights, all +1: the units' sums of each pattern are beside it.
 XI = np.array(
@@ -26,7 +31,7 @@ SIGMA = np.array([1, 1, 1, -1])
 
 def test_a_worked_example():
     w = np.ones((3, 2))
-    committee, parity = TreeCommittee(w), ParityMachine(w)
+    committee, parity = TreeCommitteeNetwork(w), ParityMachineNetwork(w)
     # The third pattern is a tie though two of three units say +1: the third says nothing.
     np.testing.assert_array_equal(committee.output(XI), [1, -1, 0, -1])
     np.testing.assert_array_equal(parity.output(XI), [-1, 1, 0, -1])
@@ -59,7 +64,7 @@ def test_types_and_text(machine):
 
 
 @pytest.mark.parametrize(
-    ("machine", "combine"), [(TreeCommittee, np.sum), (ParityMachine, np.prod)]
+    ("machine", "combine"), [(TreeCommitteeNetwork, np.sum), (ParityMachineNetwork, np.prod)]
 )
 @pytest.mark.parametrize("units", [1, 2, 3, 4, 5])
 def test_every_combination_of_signs(machine, combine, units):
@@ -90,7 +95,7 @@ def test_a_unit_is_a_perceptron(case):
     net = machine(w)
     K, n = w.shape
     parts = [xi[:, unit * n : (unit + 1) * n] for unit in range(K)]
-    units = [Perceptron(row) for row in w]
+    units = [PerceptronNetwork(row) for row in w]
     fields = net.fields(xi)
     assert fields.shape == (len(xi), K)
     for unit in range(K):
@@ -103,9 +108,9 @@ def test_a_unit_is_a_perceptron(case):
         )
     signs = np.array([unit.output(part) for unit, part in zip(units, parts, strict=True)])
     decided = signs.all(axis=0)
-    votes = signs.sum(axis=0) if machine is TreeCommittee else signs.prod(axis=0)
+    votes = signs.sum(axis=0) if machine is TreeCommitteeNetwork else signs.prod(axis=0)
     np.testing.assert_array_equal(net.output(xi), np.sign(votes) * decided)
-    scale = np.sqrt(K) if machine is TreeCommittee else 1.0
+    scale = np.sqrt(K) if machine is TreeCommitteeNetwork else 1.0
     np.testing.assert_array_equal(net.stabilities(xi, sigma), sigma * votes * decided / scale)
 
 
@@ -117,7 +122,7 @@ def test_output_errors_and_stabilities_agree(case):
     assert net.errors(xi, sigma) == wrong
     assert np.count_nonzero(net.stabilities(xi, sigma) <= 0) == wrong
     if len(w) == 1:
-        assert wrong == Perceptron(w[0]).errors(xi, sigma)
+        assert wrong == PerceptronNetwork(w[0]).errors(xi, sigma)
 
 
 @given(networks(), st.randoms(use_true_random=False))
@@ -141,26 +146,30 @@ def test_gauge_symmetry(case, seed):
     )
 
 
-@given(networks(ParityMachine), st.data())
+@given(networks(ParityMachineNetwork), st.data())
 def test_parity_does_not_see_the_signs_of_two_units(case, data):
     _, w, xi, _ = case
     one = data.draw(st.integers(0, len(w) - 1))
     other = data.draw(st.integers(0, len(w) - 1))
     turned = w.copy()
     turned[one] *= -1
-    np.testing.assert_array_equal(ParityMachine(turned).output(xi), -ParityMachine(w).output(xi))
+    np.testing.assert_array_equal(
+        ParityMachineNetwork(turned).output(xi), -ParityMachineNetwork(w).output(xi)
+    )
     turned[other] *= -1
-    np.testing.assert_array_equal(ParityMachine(turned).output(xi), ParityMachine(w).output(xi))
+    np.testing.assert_array_equal(
+        ParityMachineNetwork(turned).output(xi), ParityMachineNetwork(w).output(xi)
+    )
 
 
-@given(networks(TreeCommittee), st.floats(1e-3, 1e3))
+@given(networks(TreeCommitteeNetwork), st.floats(1e-3, 1e3))
 def test_committee_is_odd_and_the_length_of_a_unit_does_not_matter(case, scale):
     _, w, xi, sigma = case
-    plain = TreeCommittee(w).stabilities(xi, sigma)
-    np.testing.assert_array_equal(TreeCommittee(-w).stabilities(xi, sigma), -plain)
+    plain = TreeCommitteeNetwork(w).stabilities(xi, sigma)
+    np.testing.assert_array_equal(TreeCommitteeNetwork(-w).stabilities(xi, sigma), -plain)
     if w.dtype.kind == "f":  # sums of random reals: no tie that rounding could make or break
         longer = w * np.where(np.arange(len(w)) % 2, scale, 1.0)[:, None]
-        np.testing.assert_array_equal(TreeCommittee(longer).stabilities(xi, sigma), plain)
+        np.testing.assert_array_equal(TreeCommitteeNetwork(longer).stabilities(xi, sigma), plain)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -210,7 +219,7 @@ def fully_connected(draw):
 @given(fully_connected())
 def test_it_is_a_tree_that_sees_the_input_again_and_again(case):
     w, xi, sigma = case
-    net, tree, again = Committee(w), TreeCommittee(w), np.tile(xi, len(w))
+    net, tree, again = CommitteeNetwork(w), TreeCommitteeNetwork(w), np.tile(xi, len(w))
     np.testing.assert_array_equal(net.output(xi), tree.output(again))
     np.testing.assert_array_equal(net.stabilities(xi, sigma), tree.stabilities(again, sigma))
     np.testing.assert_allclose(net.fields(xi), tree.fields(again), rtol=0, atol=1e-14 * w.size)
@@ -221,35 +230,41 @@ def test_it_is_a_tree_that_sees_the_input_again_and_again(case):
 @given(fully_connected())
 def test_each_unit_sees_the_whole_input(case):
     w, xi, _ = case
-    units = np.array([Perceptron(row).output(xi) for row in w])
+    units = np.array([PerceptronNetwork(row).output(xi) for row in w])
     expected = np.sign(units.sum(axis=0)) * units.all(axis=0)
-    np.testing.assert_array_equal(Committee(w).output(xi), expected)
+    np.testing.assert_array_equal(CommitteeNetwork(w).output(xi), expected)
     if len(w) == 1:
-        np.testing.assert_array_equal(Committee(w).output(xi), Perceptron(w[0]).output(xi))
+        np.testing.assert_array_equal(
+            CommitteeNetwork(w).output(xi), PerceptronNetwork(w[0]).output(xi)
+        )
 
 
 @given(fully_connected(), st.randoms(use_true_random=False), st.integers(0, 2**32))
 def test_symmetries_of_the_fully_connected_committee(case, random, seed):
     w, xi, sigma = case
-    plain = Committee(w).stabilities(xi, sigma)
+    plain = CommitteeNetwork(w).stabilities(xi, sigma)
     order = random.sample(range(len(w)), len(w))
-    np.testing.assert_array_equal(Committee(w[order]).stabilities(xi, sigma), plain)
+    np.testing.assert_array_equal(CommitteeNetwork(w[order]).stabilities(xi, sigma), plain)
     gauge = np.random.default_rng(seed).choice([-1, 1], w.shape[1])
-    np.testing.assert_array_equal(Committee(w * gauge).stabilities(xi * gauge, sigma), plain)
-    np.testing.assert_array_equal(Committee(-w).stabilities(xi, sigma), -plain)
+    np.testing.assert_array_equal(
+        CommitteeNetwork(w * gauge).stabilities(xi * gauge, sigma), plain
+    )
+    np.testing.assert_array_equal(CommitteeNetwork(-w).stabilities(xi, sigma), -plain)
 
 
 def test_text_and_refusals_of_the_fully_connected_committee():
-    net = Committee(np.ones((3, 6)))
-    assert repr(net) == "Committee(K=3, N=6, binary weights)"
+    net = CommitteeNetwork(np.ones((3, 6)))
+    assert repr(net) == "CommitteeNetwork(K=3, N=6, binary weights)"
     assert net.w.dtype == np.int64
     # votes of three equal units: those of one; the sums are 2, -2, 4 and -6
     np.testing.assert_array_equal(net.output(XI), [1, -1, 1, -1])
     np.testing.assert_array_equal(net.fields(XI)[:, 1] * np.sqrt(6), [2, -2, 4, -6])
-    np.testing.assert_array_equal(Committee([[1, 1], [1, -1]]).output([[1, 1], [1, -1]]), [0, 0])
+    np.testing.assert_array_equal(
+        CommitteeNetwork([[1, 1], [1, -1]]).output([[1, 1], [1, -1]]), [0, 0]
+    )
     with pytest.raises(ValueError, match=r"w has shape \(3, 6\).* xi has shape"):
         net.output(XI[:, :5])
     with pytest.raises(ValueError, match="w must be a non-empty array with 2 axes"):
-        Committee([1, 1])
+        CommitteeNetwork([1, 1])
     with pytest.raises(ValueError, match="zero throughout in any unit, unit 1 is"):
-        Committee([[1.0, 1.0], [0.0, 0.0]])
+        CommitteeNetwork([[1.0, 1.0], [0.0, 0.0]])

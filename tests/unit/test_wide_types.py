@@ -30,11 +30,11 @@ def signs(*shape):
 
 
 def nets():
-    yield networks.Perceptron(signs(9)), XI
-    yield networks.TreeCommittee(signs(3, 3)), XI
-    yield networks.Committee(signs(3, 9)), XI
-    yield networks.ParityMachine(signs(3, 3)), XI
-    yield networks.ReluCommittee(signs(2, 4)), EVEN[0]
+    yield networks.PerceptronNetwork(signs(9)), XI
+    yield networks.TreeCommitteeNetwork(signs(3, 3)), XI
+    yield networks.CommitteeNetwork(signs(3, 9)), XI
+    yield networks.ParityMachineNetwork(signs(3, 3)), XI
+    yield networks.ReluCommitteeNetwork(signs(2, 4)), EVEN[0]
     yield networks.BinaryMLP([signs(3, 9), signs(1, 3)]), XI
     yield networks.BinaryMLP([signs(3, 9), signs(4, 3)]), XI
 
@@ -47,7 +47,7 @@ def from_networks():
             if hasattr(net, name):
                 found = getattr(net, name)(xi)
                 yield from found if isinstance(found, list) else [found]
-    yield networks.ReluCommittee(signs(2, 4)).votes
+    yield networks.ReluCommitteeNetwork(signs(2, 4)).votes
     yield Perceptron().network(signs(9)).w
     yield TreeCommittee(2, ReLU(), models.Binary()).network(signs(2, 4)).w
 
@@ -90,7 +90,7 @@ def test_a_field_of_a_thousand_entries_does_not_wrap():
     fields = xi @ teacher
     np.testing.assert_array_equal(fields, xi.astype(float) @ teacher.astype(float))
     assert xi[0] @ xi[0] == teacher @ teacher == 1001
-    net = networks.Perceptron(teacher)
+    net = networks.PerceptronNetwork(teacher)
     assert net.w @ teacher == 1001
     assert sigma @ net.output(xi) == 30
 

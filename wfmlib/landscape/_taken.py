@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from wfmlib.learning.solution import Solution
 from wfmlib.models.protocols import Network
-from wfmlib.networks import Perceptron, TreeCommittee
+from wfmlib.networks import PerceptronNetwork, TreeCommitteeNetwork
 
 Given: TypeAlias = Solution | Network
 
@@ -33,7 +33,9 @@ def sign_units(given, name="solution"):
     Shape (N,), (K, N/K) or (K, N); int64 where weights are binary.
     """
     net = network(given, name)
-    if not isinstance(net, (Perceptron, TreeCommittee)):  # Committee is one of the latter
+    if not isinstance(
+        net, (PerceptronNetwork, TreeCommitteeNetwork)
+    ):  # CommitteeNetwork is one of the latter
         raise TypeError(f"{name} must be a perceptron or a committee of sign units, got {net!r}")
     return net.w, net.tree
 

@@ -22,7 +22,7 @@ from scipy.optimize import linear_sum_assignment
 from wfmlib.landscape import _taken
 from wfmlib.landscape._taken import Given
 from wfmlib.landscape.overlap import match_layers, match_units
-from wfmlib.networks import BinaryMLP, Committee, Perceptron
+from wfmlib.networks import BinaryMLP, CommitteeNetwork, PerceptronNetwork
 from wfmlib.networks.binary_mlp import labelled
 from wfmlib.numerics import arguments
 
@@ -117,9 +117,9 @@ def _layers(name, net):
     """Return a network as layers of real weights, shape (units, units of the layer before)."""
     if isinstance(net, BinaryMLP):
         return [w.astype(float) for w in net.w]
-    if isinstance(net, Perceptron):
+    if isinstance(net, PerceptronNetwork):
         return [np.array(net.w, dtype=float)[None]]
-    if isinstance(net, Committee):
+    if isinstance(net, CommitteeNetwork):
         return [np.array(net.w, dtype=float), np.ones((1, len(net.w)))]
     raise TypeError(
         f"{name} must be a perceptron, a fully connected committee of sign units or a BinaryMLP, "

@@ -82,7 +82,7 @@ class Device:
 
         Returns
         -------
-        networks.Perceptron, TreeCommittee, Committee, ReluCommittee or ParityMachine
+        PerceptronNetwork or another of `wfmlib.networks`
 
         Raises
         ------
@@ -151,7 +151,7 @@ class Perceptron(Device):
     def _network(self, w):
         from wfmlib import networks
 
-        return networks.Perceptron(w)
+        return networks.PerceptronNetwork(w)
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class ParityMachine(Device):
     def _network(self, w):
         from wfmlib import networks
 
-        return networks.ParityMachine(w)
+        return networks.ParityMachineNetwork(w)
 
 
 def _committee(device, w):
@@ -266,12 +266,12 @@ def _committee(device, w):
     from wfmlib import networks
 
     if isinstance(device.activation, ReLU):
-        return networks.ReluCommittee(w, tree=device.tree)
+        return networks.ReluCommitteeNetwork(w, tree=device.tree)
     if not isinstance(device.activation, Sign):
         raise ValueError(
             f"activation must be Sign() or ReLU() for a network, got {device.activation!r}"
         )
-    return networks.TreeCommittee(w) if device.tree else networks.Committee(w)
+    return networks.TreeCommitteeNetwork(w) if device.tree else networks.CommitteeNetwork(w)
 
 
 def accepted(device):

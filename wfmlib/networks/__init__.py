@@ -1,19 +1,24 @@
-"""Networks of finite size: what they answer, where they err, how stably."""
+"""Networks of finite size: what they answer, where they err, how stably.
+
+`machines` are those that a device makes of weights; `binary_mlp` has any number of layers.
+"""
 
 from wfmlib.networks.binary_mlp import BinaryMLP
-from wfmlib.networks.committee import Committee
-from wfmlib.networks.parity_machine import ParityMachine
-from wfmlib.networks.perceptron import Perceptron
-from wfmlib.networks.relu_committee import ReluCommittee
-from wfmlib.networks.tree_committee import TreeCommittee
+from wfmlib.networks.machines import (
+    CommitteeNetwork,
+    ParityMachineNetwork,
+    PerceptronNetwork,
+    ReluCommitteeNetwork,
+    TreeCommitteeNetwork,
+)
 
 __all__ = [
     "BinaryMLP",
-    "Committee",
-    "ParityMachine",
-    "Perceptron",
-    "ReluCommittee",
-    "TreeCommittee",
+    "CommitteeNetwork",
+    "ParityMachineNetwork",
+    "PerceptronNetwork",
+    "ReluCommitteeNetwork",
+    "TreeCommitteeNetwork",
 ]
 
 

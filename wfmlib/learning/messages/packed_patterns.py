@@ -200,8 +200,8 @@ class PackedPatterns:
         Returns
         -------
         numpy.ndarray
-            float64, shape (P,), dimensionless, as `wfmlib.networks.Perceptron` gives them. For
-            binary weights the numerator is an exact integer.
+            float64, shape (P,), dimensionless, as a `PerceptronNetwork` gives them. For binary
+            weights the numerator is an exact integer.
 
         Raises
         ------

@@ -26,7 +26,7 @@ from wfmlib.models.constraints import LogPotential
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
-from wfmlib.networks import Perceptron as Machine
+from wfmlib.networks import PerceptronNetwork
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.types import Seed
@@ -142,7 +142,7 @@ def potential_annealing(
             history[:, k] = width, before / len(xi), accepted
             bar.update(int(shares[k]))
     weights = chain.weights()
-    stability = Machine(weights).stabilities(xi, sigma)
+    stability = PerceptronNetwork(weights).stabilities(xi, sigma)
     errors = int(np.count_nonzero(stability <= constraint.kappa))
     return PotentialAnnealing(
         device=device,
