@@ -429,7 +429,7 @@ def test_a_bar_is_shown_where_asked_for_and_otherwise_only_for_long_runs(capsys)
     enumerate_solutions(Perceptron(), xi, sigma, progress=True)
     assert "enumerating: 100%" in capsys.readouterr().err
     xi, sigma = patterns.random(13, 26, rng=1)
-    with patch.object(enumeration, "PATIENCE", 0.0):
+    with patch.multiple(enumeration, DELAY=0.0, watched=lambda: True):
         enumerate_solutions(Perceptron(), xi, sigma, progress=False)
         assert capsys.readouterr().err == ""
         enumerate_solutions(Perceptron(), xi, sigma)

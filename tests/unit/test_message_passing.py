@@ -15,11 +15,11 @@ from scipy.special import log_ndtr, logsumexp
 
 from wfmlib import Margin, Perceptron, Spherical, TreeCommittee, patterns
 from wfmlib.learning import belief_propagation, focusing_bp
-from wfmlib.learning.messages import approximate as message_passing
 from wfmlib.learning.messages import packed_patterns
 from wfmlib.learning.messages.approximate import approximate_message_passing, state_evolution
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.solution import ENDINGS, NotSettled
+from wfmlib.numerics import progress
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import typical
 
@@ -405,7 +405,7 @@ def test_progress(capsys, monkeypatch):
     packed = PackedPatterns.random(100, 201, rng=1)
     approximate_message_passing(Perceptron(), packed, progress=True)
     assert capsys.readouterr().err == "", "a bar before two seconds have passed"
-    monkeypatch.setattr(message_passing, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
     approximate_message_passing(Perceptron(), packed)
     assert capsys.readouterr().err == ""
     approximate_message_passing(Perceptron(), packed, progress=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wfmlib.models import Margin, Perceptron, Spherical, TreeCommittee
-from wfmlib.numerics import solvers
+from wfmlib.numerics import progress
 from wfmlib.theory import franz_parisi, large_deviation, typical
 
 PERCEPTRON, COMMITTEE = Perceptron(), TreeCommittee(np.inf)
@@ -78,7 +78,7 @@ def test_a_sweep_that_is_out_of_range_throughout_is_refused(sweep):
     ],
 )
 def test_a_sweep_shows_a_bar_where_it_is_asked_to(sweep, monkeypatch, capsys):
-    monkeypatch.setattr(solvers, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
     sweep()
     assert capsys.readouterr().err == ""
     sweep(progress=True)

@@ -19,7 +19,7 @@ from wfmlib import (
     patterns,
 )
 from wfmlib.models.activations import Linear
-from wfmlib.numerics import gaussian, solvers
+from wfmlib.numerics import gaussian, progress
 from wfmlib.theory import franz_parisi, teacher_student
 from wfmlib.theory.teacher_student import _Planted
 
@@ -196,7 +196,7 @@ def test_devices_that_are_not_solved_are_named(question, given):
 
 
 def test_a_bar_where_it_is_asked_for(monkeypatch, capsys):
-    monkeypatch.setattr(solvers, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
     teacher_student.curve(DEVICE, 0.5, [0.2, 0.1], progress=True)
     assert "2/2" in capsys.readouterr().err
     teacher_student.curve(DEVICE, 0.5, [0.2, 0.1])

@@ -11,11 +11,9 @@ import xarray
 from annotated_types import Interval
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
-from tqdm.auto import tqdm
 
 from wfmlib.landscape._taken import Given, sign_units
 from wfmlib.learning.messages.belief_propagation import (
-    PATIENCE,
     Coupling,
     Form,
     Output,
@@ -31,6 +29,7 @@ from wfmlib.learning.solution import NotSettled
 from wfmlib.models import Binary, Committee, Perceptron, Spherical, TreeCommittee
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Or, Positive
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Array, Seed
 
 SPHERICAL_COUPLINGS = np.geomspace(200.0, 0.1, 40)
@@ -50,7 +49,7 @@ def local_entropy(
     tolerance: Positive = 1e-6,
     max_sweeps: Count = 500,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> xarray.Dataset:
     """Measure how many solutions lie around a given one, against the distance [eq-bp-local].
 
@@ -77,7 +76,7 @@ def local_entropy(
     form, output, damping, tolerance, max_sweeps, rng
         As for `learning.belief_propagation`.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -107,7 +106,7 @@ def local_entropy(
     couplings = _couplings(couplings, engine.strongest, device.weights.discrete)
     rows = [
         _point(engine, reference, coupling, damping, tolerance, max_sweeps)
-        for coupling in tqdm(couplings, unit="coupling", disable=not progress, delay=PATIENCE)
+        for coupling in progress_bar(progress, couplings, unit="coupling")
     ]
     if not all(converged for _, _, converged, *_ in rows):
         warnings.warn(

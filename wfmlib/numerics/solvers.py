@@ -17,10 +17,10 @@ import numpy as np
 import scipy
 from annotated_types import Ge
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Finite, NotNegative, Positive
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Array
 
 __all__ = [
@@ -39,7 +39,6 @@ def __dir__():
     return __all__
 
 
-PATIENCE = 2.0  # seconds without a bar
 ACCURACY = 1e-6  # of a function at its zero: at a jump or a pole its sign changes too
 EXCESS = 1e-8  # by which rounding may lift an entropy above its bound
 
@@ -380,7 +379,7 @@ def continuation(
     start: object,
     *,
     failed: Literal["raise", "nan"] = "raise",
-    progress: bool = False,
+    progress: bool | None = False,
 ) -> tuple[Array, Array, Array]:
     """Follow a solution along a parameter, each one the start of the next.
 
@@ -416,7 +415,7 @@ def continuation(
     arguments.function("solve", solve)
     states: list[Array | None] = []
     errors: list[Exception | None] = []
-    for value in tqdm(values, unit="point", disable=not progress, delay=PATIENCE):
+    for value in progress_bar(progress, values, unit="point"):
         try:
             start = solve(value, start)
             states.append(np.asarray(start, dtype=float))

@@ -324,7 +324,7 @@ def curve(
     constraint: Margin = Margin(0.0),
     *,
     reference: Margin = Margin(0.0),
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
 
@@ -345,7 +345,7 @@ def curve(
     reference : Margin
         With which the teacher labels its patterns.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------

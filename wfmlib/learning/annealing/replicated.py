@@ -8,11 +8,9 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Interval
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import pulls
 from wfmlib.learning.annealing.simulated import (
-    PATIENCE,
     Betas,
     Moves,
     Spacing,
@@ -25,6 +23,7 @@ from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Positive, Share
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Seed
 
 STRONGEST = 100.0  # coupling: all replicas are then one
@@ -78,7 +77,7 @@ def replicated_annealing(
     moves: Moves = "auto",
     stop_early: bool = True,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> ReplicatedAnnealing:
     """Look for binary weights among many solutions: replicas cooled while drawn together.
 
@@ -117,7 +116,7 @@ def replicated_annealing(
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights, the moves and the ties of the reference; fresh entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -148,7 +147,7 @@ def replicated_annealing(
     coupling = WEAKEST if growing else 1.0
     history = {name: [] for name in _RECORD}
     done, share = 0, 1.0
-    with tqdm(total=sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=sweeps, unit="sweep") as bar:
         for step, count in enumerate(shares(sweeps, steps)):
             pull = pulls(coupling, y)
             _, share = move(moves, share, state, rng, count, betas[step] * model.quantum, pull)

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning.annealing.moves import metropolis, pulls, waiting
 from wfmlib.learning.annealing.state import Loss, Model
@@ -16,6 +15,7 @@ from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Narrower, NotNegative, Positive
 from wfmlib.numerics.interrupts import is_interrupt
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Seed
 
 Beta: TypeAlias = Annotated[NotNegative, Narrower("where spaced geometrically", Positive)]
@@ -23,7 +23,6 @@ Spacing: TypeAlias = Literal["geometric", "linear"]
 Moves: TypeAlias = Literal["auto", "metropolis", "waiting"]
 Betas: TypeAlias = tuple[Beta, Beta]
 
-PATIENCE = 2.0  # seconds until a bar shows
 RARE = 1 / 500  # share of accepted proposals below which waiting is faster (measured)
 
 
@@ -62,7 +61,7 @@ def simulated_annealing(
     start: ArrayLike | None = None,
     stop_at_solution: bool = True,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Annealing:
     """Look for binary weights without errors by cooling [eq-metropolis].
 
@@ -105,7 +104,7 @@ def simulated_annealing(
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights and the moves; fresh entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -140,7 +139,7 @@ def simulated_annealing(
     pull = pulls(0.0, 1)
     history = {name: [] for name in ("beta", "energy", "errors", "accepted")}
     done, share = 0, 1.0
-    with tqdm(total=sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=sweeps, unit="sweep") as bar:
         for inverse, count in zip(betas, shares(sweeps, steps), strict=True):
             if stop_at_solution and state.errors[0] == 0:
                 break

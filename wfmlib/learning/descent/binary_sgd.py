@@ -37,14 +37,13 @@ import numpy as np
 from annotated_types import Interval
 from numba import njit
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
-from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count, Damping
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Seed
 
 GRID = portable.scale_of(portable.DELTAS)
@@ -89,7 +88,7 @@ def binary_sgd(
     batch: Count = 100,
     epochs: Count = 100,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BinarySGD:
     """Train a deep network of sign units with binary weights, for a fixed number of epochs.
 
@@ -124,7 +123,7 @@ def binary_sgd(
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights and the orders of the patterns; fresh entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -151,7 +150,7 @@ def binary_sgd(
 
     descent = Descent(sizes, gamma, spread, rng)
     history = {"errors": [], "loss": []}
-    with tqdm(total=epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=epochs, unit="epoch") as bar:
         for _ in range(epochs):
             order = rng.permutation(len(xi))
             for first in range(0, len(xi), batch):

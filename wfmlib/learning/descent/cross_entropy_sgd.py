@@ -22,17 +22,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning._devices import checked, odd, rows
 from wfmlib.learning.descent.schedules import NAMED, Schedule
 from wfmlib.learning.descent.soft_committee import LANES, descend, measure, normalise
-from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Seed
 
@@ -65,7 +64,7 @@ def cross_entropy_sgd(
     schedule: str | Schedule = "fast",
     max_epochs: Count = 20_000,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> CrossEntropySGD:
     """Train a committee of tanh units by gradient descent on the cross-entropy.
 
@@ -89,7 +88,7 @@ def cross_entropy_sgd(
         For the first weights, uniform and then normalised, and the order of the patterns; fresh
         entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -128,7 +127,7 @@ def cross_entropy_sgd(
     descent = _Descent(xi * sigma[:, None], units, width, schedule, rng)
     history = {"loss": [], "errors": [], "gamma": [], "beta": []}
     converged = False
-    with tqdm(total=max_epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
         while not converged and len(history["loss"]) < max_epochs:
             for name, value in descent.epoch().items():
                 history[name].append(value)

@@ -28,7 +28,6 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning.descent.least_action import choose, present, workspace
 from wfmlib.learning.descent.mini_batches import (
@@ -39,13 +38,13 @@ from wfmlib.learning.descent.mini_batches import (
     refuse_zeros,
     uniform_weights,
 )
-from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.messages.channel import exact
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count, NotNegative, Positive
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Seed
 
 LARGEST_COUPLING = 1e300  # growth goes on for as many epochs as are asked for
@@ -90,7 +89,7 @@ def entropic_least_action(
     max_epochs: Count = 10_000,
     snapshots: Sequence[Count] = (),
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> EntropicLeastAction:
     """Learn with replicas that attract each other, until they have become one.
 
@@ -121,7 +120,7 @@ def entropic_least_action(
         For the first weights and the orders; fresh entropy where None. Each replica draws from a
         child of its own.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -156,7 +155,7 @@ def entropic_least_action(
     everything = np.arange(len(instance.aligned))
     history = {name: [] for name in ("spread", "errors", "replica_errors", "coupling")}
     kept = {}
-    with tqdm(total=max_epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
         while len(history["spread"]) < max_epochs:
             for order, child in zip(orders, children, strict=True):
                 order[:] = child.permutation(len(order))

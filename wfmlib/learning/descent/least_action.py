@@ -30,7 +30,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning.descent.mini_batches import (
     GRID,
@@ -42,13 +41,13 @@ from wfmlib.learning.descent.mini_batches import (
     prepare,
     refuse_zeros,
 )
-from wfmlib.learning.messages.belief_propagation import PATIENCE
 from wfmlib.learning.messages.channel import exact, fast
 from wfmlib.learning.solution import Solution, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.portable import on_grid
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Seed
 
 
@@ -75,7 +74,7 @@ def least_action(
     max_epochs: Count = 10_000,
     start: ArrayLike | None = None,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> LeastAction:
     """Correct, for each wrong pattern, the hidden unit that is closest to being right.
 
@@ -105,7 +104,7 @@ def least_action(
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights and the orders; fresh entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -138,7 +137,7 @@ def least_action(
     w = first_weights(start, instance, rng)
     space = workspace(instance)
     updates = []
-    with tqdm(total=max_epochs, unit="epoch", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
         while len(updates) < max_epochs:
             count = np.zeros(len(w), dtype=np.int64)
             order = rng.permutation(len(instance.aligned))

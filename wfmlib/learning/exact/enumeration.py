@@ -44,13 +44,13 @@ from wfmlib.models.weights import Binary
 from wfmlib.numerics import _threads, arguments
 from wfmlib.numerics.arguments import Count
 from wfmlib.numerics.interrupts import is_interrupt
+from wfmlib.numerics.progress import DELAY, watched
 from wfmlib.numerics.types import Array
 
 DEVICES = (Perceptron, TreeCommittee, ParityMachine)
 
 LARGEST = 60  # weights: their signs in one 64-bit word, twice their number in an int64
 LONGEST = 60.0  # seconds: what is estimated to take longer is refused unless forced
-PATIENCE = 2.0  # seconds: what is estimated to take longer gets a progress bar
 
 _BLOCK = 6  # weights in the table of a block
 _CHUNK = 21  # weights, at least, that one task of a thread runs through; but ...
@@ -314,7 +314,7 @@ def enumerate_solutions(
             f"N = {N} means 2^{N} = {2.0**N:.1e} weight vectors, about {_duration(seconds)} "
             f"for these {P} patterns (threads: {threads}); pass force=True to run it anyway"
         )
-    show = seconds > PATIENCE if progress is None else progress
+    show = seconds > DELAY and watched() if progress is None else progress
 
     room = min(keep, 2 ** (N - prefix_bits))
     lowest, distances, ups = 0, np.zeros(N + 1, dtype=np.int64), np.zeros(N, dtype=np.int64)

@@ -31,7 +31,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.belief_propagation import Coupling, refuse
@@ -44,10 +43,10 @@ from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Count, Damping, NotNegative, Positive
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
-PATIENCE = 2.0  # seconds without a bar
 STRONGEST = {True: BinaryMessages.strongest, False: SphericalMessages.strongest}  # couplings
 SLACK = 0.05  # by which the entropy of a few weights may exceed that of all
 FLOOR = {True: BinaryMessages.possible[0], False: SphericalMessages.possible[0]}  # of an entropy
@@ -120,7 +119,7 @@ def approximate_message_passing(
     max_sweeps: Count = 1000,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
     threads: Count | None = None,
 ) -> MessagePassing:
     """Find the solutions' entropy and mean weights for a perceptron with many inputs.
@@ -161,7 +160,7 @@ def approximate_message_passing(
         Start from random means with overlap 1/4 instead of from zero, to see that the end does
         not depend on the start. From zero, where None, nothing is random.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
     threads : int, optional
         Number of threads, at least 1; all that numba may use where None (``NUMBA_NUM_THREADS``,
         which joblib sets in its workers). The result does not depend on it.
@@ -216,7 +215,7 @@ def approximate_message_passing(
     now = _start(packed, messages, rng)
 
     residuals, overlaps, best, done = [], [], Best(), False
-    with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=max_sweeps, unit="sweep") as bar:
         while len(residuals) < max_sweeps and not done:
             sweep = _sweep(packed, now, weights, margin, threads, push)
             bar.update()

@@ -9,7 +9,6 @@ from typing import Annotated, Literal, TypeAlias
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
@@ -18,6 +17,7 @@ from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Narrower, Positive
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
@@ -30,7 +30,6 @@ Coupling: TypeAlias = Annotated[
         "for binary weights", Annotated[float, Interval(ge=0.0, le=BinaryMessages.strongest)]
     ),
 ]
-PATIENCE = 2.0  # seconds without a bar
 MOST_UNITS = 35  # counted exactly: products of their probabilities do not underflow
 
 
@@ -91,7 +90,7 @@ def belief_propagation(
     max_sweeps: Count = 1000,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BeliefPropagation:
     """Pass messages between the patterns and the weights of a device until they settle.
 
@@ -134,7 +133,7 @@ def belief_propagation(
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first messages and the orders; fresh entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -175,7 +174,7 @@ def belief_propagation(
     elif coupling > 0.0:
         raise ValueError("coupling needs a reference")
     best = Best()
-    with tqdm(total=max_sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=max_sweeps, unit="sweep") as bar:
         residuals = iterate(engine, damping, in_place, tolerance, max_sweeps, bar, best)
     return report(engine, residuals, tolerance, best)
 

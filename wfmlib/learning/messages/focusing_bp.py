@@ -9,10 +9,8 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning.messages.belief_propagation import (
-    PATIENCE,
     Form,
     Output,
     count_errors,
@@ -25,6 +23,7 @@ from wfmlib.learning.solution import ENDINGS, Best, Solution, outcome, tells
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Positive
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array, Seed
 
@@ -94,7 +93,7 @@ def focusing_bp(
     stop_at_solution: bool | None = None,
     messages: dict[str, Array] | None = None,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> FocusingBP:
     """Find weights inside a wide flat region: replicas drawn together, step by step.
 
@@ -139,7 +138,7 @@ def focusing_bp(
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first messages and the orders; fresh entropy where None.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -176,7 +175,7 @@ def focusing_bp(
     steps = _steps(protocol, replicas, engine.strongest)
     history = {name: [] for name in (*_RECORD, "coupling", "replicas")}
     best = Best()
-    with tqdm(total=len(steps), unit="step", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=len(steps), unit="step") as bar:
         options = (tolerance, max_sweeps, stop_at_solution)
         _follow(steps, engine, damping, *options, history, best, bar)
         if again and best.errors > 0:

@@ -18,7 +18,6 @@ import numpy as np
 from annotated_types import Ge, Interval
 from numba import njit
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.solution import Solution, tells
@@ -29,9 +28,9 @@ from wfmlib.models.weights import Binary, Spherical
 from wfmlib.networks import PerceptronNetwork
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Seed
 
-PATIENCE = 2.0  # seconds without a bar
 FURTHEST = 0.5  # share of accepted rotations that their angles are adapted to
 
 
@@ -68,7 +67,7 @@ def potential_annealing(
     first: Annotated[float, Interval(ge=0.001, le=100.0)] = 3.0,
     last: Annotated[float, Interval(ge=1e-06, le=10.0)] = 0.01,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> PotentialAnnealing:
     """Draw a solution of a perceptron by a Markov chain in a potential that becomes steep.
 
@@ -92,7 +91,7 @@ def potential_annealing(
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Where the randomness comes from; None is fresh entropy.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def potential_annealing(
 
     log_weight, before = 0.0, 0.0
     history = np.full((3, len(series)), np.nan)
-    with tqdm(total=sweeps, unit="sweep", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=sweeps, unit="sweep") as bar:
         for k, width in enumerate(series):
             now = chain.potential(width)
             log_weight += now - before

@@ -17,7 +17,6 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
@@ -29,9 +28,9 @@ from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Positive
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.types import Array, Seed
 
-PATIENCE = 2.0  # seconds without a bar
 END = {True: 30.0, False: 1e4}  # time: of a weight's sign 2e-8 are wrong; 1 - q is about 1e-4
 CONSTANT = {True: 4.0, False: 1.0}  # time from which steps grow in proportion to it
 
@@ -72,7 +71,7 @@ def stochastic_localization(
     damping: Damping = 0.0,
     max_sweeps: Count = 100,
     rng: Seed = None,
-    progress: bool = False,
+    progress: bool | None = None,
     threads: Count | None = None,
 ) -> Localization:
     """Draw a configuration from the solutions of a perceptron, by stochastic localisation.
@@ -105,7 +104,7 @@ def stochastic_localization(
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Where the randomness comes from; None is fresh entropy.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
     threads : int, optional
         As for `approximate_message_passing`.
 
@@ -169,7 +168,7 @@ def stochastic_localization(
         best.look(weights, packed.errors(weights, constraint.kappa, threads=threads))
         return weights, best.counts[-1]
 
-    with tqdm(total=end, unit="time", disable=not progress, delay=PATIENCE) as bar:
+    with progress_bar(progress, total=end, unit="time") as bar:
         while time < end:
             mean = _mean(means, field)
             if np.any(mean):

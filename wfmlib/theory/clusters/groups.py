@@ -247,7 +247,7 @@ def curve(
     *,
     replicas: GroupSize,
     average: Average = "annealed",
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Count the groups at many mutual overlaps.
 
@@ -258,7 +258,7 @@ def curve(
     overlap : array_like
         As `solve`, in any order.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------

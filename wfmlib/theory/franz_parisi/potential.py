@@ -206,7 +206,7 @@ def curve(
     constraint: Constraint = Margin(0.0),
     *,
     reference: Constraint = Margin(0.0),
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Solve at many distances from a typical reference, each the start of the next smaller one.
 
@@ -217,7 +217,7 @@ def curve(
     distance : array_like
         From 0 to 1/2, in any order.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------

@@ -289,7 +289,7 @@ def curve(
     constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Solve at many overlaps, each the start of the next smaller one.
 
@@ -300,7 +300,7 @@ def curve(
     overlap : array_like
         As `solve`, in any order.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------

@@ -299,7 +299,7 @@ def curve(
     alpha: Loads,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
     *,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Solve at many loads and margins.
 
@@ -312,7 +312,7 @@ def curve(
     constraint : Margin or array_like of Margin
         Margins, broadcast against the loads.
     progress : bool, optional
-        Show a bar, once two seconds have passed.
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
