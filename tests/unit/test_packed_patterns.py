@@ -131,7 +131,7 @@ def test_refusals():
     packed = PackedPatterns(xi, sigma)
     with pytest.raises(ValueError, match="one label per pattern"):
         PackedPatterns(xi, sigma[:3])
-    with pytest.raises(ValueError, match="an entry 0"):
+    with pytest.raises(ValueError, match="got 0 and 1"):
         PackedPatterns(0 * xi, sigma)
     with pytest.raises(ValueError, match=r"w must have shape \(6,\), got shape \(4,\)"):
         packed.fields(np.ones(4))

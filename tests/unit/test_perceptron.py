@@ -110,7 +110,7 @@ def test_bad_patterns_are_named():
     net = PerceptronNetwork([1, 1, -1, 1])
     with pytest.raises(ValueError, match=r"one column per weight: w has 4 entries.*\(2, 3\)"):
         net.output(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="xi must hold -1 and \\+1 only, got an entry 0"):
+    with pytest.raises(ValueError, match="xi must hold -1 and \\+1 only, got 0 and 1"):
         net.errors([[1, 1, 0, 1]], [1])
     with pytest.raises(ValueError, match="sigma must have one label per pattern"):
         net.stabilities(XI, SIGMA[:3])

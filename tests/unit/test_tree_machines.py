@@ -195,7 +195,7 @@ def test_bad_patterns_are_named(machine):
     for call in (net.output, net.fields):
         with pytest.raises(ValueError, match=r"w has shape \(3, 2\), xi has shape \(4, 5\)"):
             call(XI[:, :5])
-    with pytest.raises(ValueError, match="xi must hold -1 and \\+1 only, got an entry 0"):
+    with pytest.raises(ValueError, match="xi must hold -1 and \\+1 only, got 0 and 1"):
         net.errors(np.zeros((1, 6)), [1])
     with pytest.raises(ValueError, match="sigma must have one label per pattern"):
         net.stabilities(XI, SIGMA[:3])
