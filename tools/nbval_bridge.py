@@ -12,6 +12,7 @@ import copy
 from pathlib import Path
 
 import nbformat
+import nbval.kernel
 import pytest
 from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell
@@ -43,6 +44,15 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Begin with nothing executed."""
     config.stash[RUNS] = {}
+    nbval.kernel.start_new_kernel = start_kernel
+
+
+def start_kernel(*arguments, start=nbval.kernel.start_new_kernel, **options):
+    """Start a kernel, and once more where it does not answer: another process took its port."""
+    try:
+        return start(*arguments, **options)
+    except RuntimeError:
+        return start(*arguments, **options)
 
 
 @pytest.hookimpl(wrapper=True)
