@@ -113,8 +113,14 @@ class Device:
 
 def _check_weights(weights):
     """Refuse what is neither one of the package's weights nor has a prior's members."""
-    if isinstance(weights, type) or not all(hasattr(weights, name) for name in PRIOR):
+    missing = [name for name in PRIOR if not hasattr(weights, name)]
+    if isinstance(weights, type) or len(missing) == len(PRIOR):
         arguments.member("weights", weights, WEIGHTS)
+    if missing:
+        raise TypeError(
+            f"weights must be Binary(...) or Spherical(...) or have {', '.join(PRIOR)}: "
+            f"{weights!r} lacks {', '.join(missing)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -123,8 +129,8 @@ class Perceptron(Device):
 
     Parameters
     ----------
-    weights : Binary or Spherical
-        What a weight may be.
+    weights : Binary, Spherical or Discrete
+        What a weight may be; or a prior of one's own, with the members that a question needs.
 
     Raises
     ------

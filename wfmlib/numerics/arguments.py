@@ -394,7 +394,8 @@ def together(given: dict[str, Array]) -> Sequence[Array]:
     except ValueError:
         shapes = " and ".join(str(one.shape) for one in given.values())
         raise ValueError(
-            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}"
+            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}: for a grid "
+            "make one a column, x[:, None]"
         ) from None
 
 

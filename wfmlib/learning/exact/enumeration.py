@@ -114,6 +114,7 @@ class Enumeration:
         found = f"{self.count:,} solution{'' if self.count == 1 else 's'}"
         if self.count:
             found += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
+            found += f"; none kept, as keep={self.count} does" if self.solutions is None else ""
         asked = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
         return f"Enumeration({asked}: {found})"
 

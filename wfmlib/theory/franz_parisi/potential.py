@@ -212,10 +212,15 @@ def curve(
 
     Parameters
     ----------
-    device, alpha, reference, constraint
+    device, alpha
         As `solve`.
     distance : array_like
         From 0 to 1/2, in any order.
+    constraint : Margin or Band, optional
+        What the counted solutions satisfy.
+    reference : Margin, Band, CrossEntropy or LogPotential, optional
+        What the solution that they surround satisfies: around one of the largest margin it is
+        ``Margin(typical.max_margin(device, alpha))``.
     progress : bool, optional
         Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
