@@ -280,7 +280,7 @@ def broadcast(constraint, **numbers):
     """Return an array of constraints and named arrays of floats, broadcast against each other."""
     given = {name: arguments.reals(name, value) for name, value in numbers.items()}
     given["constraint"] = arguments.array("constraint", constraint)
-    if given["constraint"].dtype != object:
-        raise TypeError("constraint must be constraints, such as [Margin(0.0), Margin(0.5)]")
+    if given["constraint"].dtype != object and given["constraint"].size:
+        arguments.member("constraint", given["constraint"].flat[0].item(), HARD)
     *arrays, constraints = arguments.together(given)
     return constraints, *arrays
