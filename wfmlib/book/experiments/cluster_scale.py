@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
+from wfmlib.learning import ENDINGS
 from wfmlib.learning.descent.clipped_replicas import clipped_replicas
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
 from wfmlib.learning.messages.packed_reinforced import packed_reinforced
+from wfmlib.learning.solution import outcome
 
 AT = " at load "
 MESSAGES = {"lean": 0.1, "look": 5}
@@ -62,39 +64,42 @@ def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
     name, _, load = point["case"].rpartition(AT)
     run = settings["runs"][name]
-    ended = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps")}
+    ended = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
     for k, one in enumerate(seed.spawn(run["instances"])):
-        ended["errors"][k], ended["sweeps"][k] = _ended(run, float(load), one)
+        errors, sweeps, how = _ended(run, float(load), one)
+        ended["errors"][k], ended["sweeps"][k] = errors, sweeps
+        ended["ending"][k] = ENDINGS.index(how)
     return ended
 
 
 def _ended(run, alpha, seed):
-    """Return the wrong answers that one instance ends with, and how long it took."""
+    """Return the fewest wrong answers of a run on one instance, its sweeps, and how it ended."""
     patterns_seed, start = seed.spawn(2)
     packed = PackedPatterns.random(round(alpha * run["N"]), run["N"], rng=patterns_seed)
     if "rate" in run["options"]:
         found = packed_reinforced(packed, rng=start, threads=1, **run["options"])
-        return found.errors, found.sweeps
+        return found.errors, found.sweeps, found.outcome
     right = np.ones(packed.P, dtype=np.int8)  # labels are in the patterns
     learned = clipped_replicas(packed.unpack(), right, rng=start, **run["options"])
-    return learned.errors, learned.epochs
+    return learned.errors, learned.epochs, outcome(learned.errors, settled=False)
 
 
 VARIABLES = {
-    "errors": Variable("1", "wrong answers at the end; -1: not run", ("instance",), "int32"),
+    "errors": Variable("1", "wrong answers; -1: not run", ("instance",), "int32"),
     "sweeps": Variable("1", "sweeps or epochs; -1: not run", ("instance",), "int32"),
 }
 AXES = {
     "case": Axis("1", "algorithm, number of weights and load P / N"),
     "instance": Axis("1", "instance of a sample"),
 }
+ENDED = Variable("1", "place in wfmlib.learning.ENDINGS; -1: not run", ("instance",), "int32")
 EXPERIMENT = Experiment(
     name="cluster-scale",
     title="Reinforced messages up to 10^5 weights, and binary least action: success against load",
     source="Braunstein, Zecchina, Phys. Rev. Lett. 96, 030201 (2006); P1, Sec. IV",
     chapter=10,
     scales={"quick": scale(QUICK, 2, MOST), "paper": scale(RUNS, 4, MOST)},
-    variables=VARIABLES,
+    variables=VARIABLES | {"ending": ENDED},
     axes=AXES,
     sample=sample,
     paired=True,
