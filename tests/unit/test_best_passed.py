@@ -110,7 +110,7 @@ def test_reinforcement_beyond_its_reach_stays_near(N):
     xi, sigma = patterns.random(round(0.8 * N), N, rng=4)
     found = reinforced_message_passing(xi, sigma, rate=0.01, max_sweeps=400, rng=1)
     assert found.errors < 0.1 * len(xi)
-    assert found.outcome in learning.ENDINGS[:2]
+    assert found.outcome != learning.ENDINGS[3]
 
 
 def test_spherical_entropies_have_a_floor():
