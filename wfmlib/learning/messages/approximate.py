@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.belief_propagation import Coupling, refuse
 from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
-from wfmlib.learning.messages.packed_patterns import PackedPatterns
+from wfmlib.learning.messages.packed_patterns import PackedPatterns, packed_together
 from wfmlib.learning.solution import Best, Marginals, tells
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
@@ -203,7 +203,7 @@ def approximate_message_passing(
     (True, True)
     """
     weights, margin = _checked(device, constraint)
-    packed = _packed(xi, sigma)
+    packed = packed_together(xi, sigma)
     coupling = arguments.real("coupling", coupling, 0.0, STRONGEST[weights.discrete])
     if reference is not None:
         reference = _given(reference, "reference", packed.N)
@@ -436,17 +436,6 @@ def _checked(device, constraint):
     """Return the weights and the margin after checking what is solved: one unit, a margin."""
     _devices.checked(device, (Binary, Spherical), (Perceptron,))
     return device.weights, arguments.member("constraint", constraint, (Margin,)).kappa
-
-
-def _packed(xi, sigma):
-    """Return the patterns packed, and check that labels came where they must."""
-    if isinstance(xi, PackedPatterns):
-        if sigma is not None:
-            raise ValueError("sigma must be left out where xi is packed: labels are folded in")
-        return xi
-    if sigma is None:
-        raise TypeError("sigma must be given unless xi is PackedPatterns(...)")
-    return PackedPatterns(xi, sigma)
 
 
 def _start(packed, messages, rng):

@@ -254,6 +254,17 @@ class PackedPatterns:
         return threads if self.N * self.P > _ALONE else 1
 
 
+def packed_together(xi, sigma):
+    """Return the patterns packed with their labels, and check that these came where they must."""
+    if isinstance(xi, PackedPatterns):
+        if sigma is not None:
+            raise ValueError("sigma must be left out where xi is packed: labels are folded in")
+        return xi
+    if sigma is None:
+        raise TypeError("sigma must be given unless xi is PackedPatterns(...)")
+    return PackedPatterns(xi, sigma)
+
+
 def _reals(name, value, length):
     """Return `value` as contiguous float64 after checking its shape."""
     value = arguments.reals(name, value)

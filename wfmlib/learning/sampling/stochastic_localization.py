@@ -19,7 +19,7 @@ from annotated_types import Interval
 from numpy.typing import ArrayLike
 
 from wfmlib.learning import _devices
-from wfmlib.learning.messages.packed_patterns import PackedPatterns
+from wfmlib.learning.messages.packed_patterns import PackedPatterns, packed_together
 from wfmlib.learning.sampling.tilted_means import TiltedMeans
 from wfmlib.learning.solution import Best, Solution, tells
 from wfmlib.models.constraints import LogPotential, Margin
@@ -141,7 +141,7 @@ def stochastic_localization(
     _devices.checked(device, (Binary, Spherical), (Perceptron,))
     arguments.member("constraint", constraint, (Margin, LogPotential))
     constraint.within_range(1.0)
-    packed = _packed(xi, sigma)
+    packed = packed_together(xi, sigma)
     discrete = device.weights.discrete
     end = END[discrete] if end is None else end
     rng = arguments.generator(rng)
@@ -214,14 +214,3 @@ def _read_off(mean, discrete):
     if discrete:
         return np.where(mean < 0.0, -1, 1).astype(np.int8)
     return mean / math.sqrt(float(np.mean(mean**2)))
-
-
-def _packed(xi, sigma):
-    """Return the patterns packed, and check that labels came where they must."""
-    if isinstance(xi, PackedPatterns):
-        if sigma is not None:
-            raise ValueError("sigma must be left out where xi is packed: labels are folded in")
-        return xi
-    if sigma is None:
-        raise TypeError("sigma must be given unless xi is PackedPatterns(...)")
-    return PackedPatterns(xi, sigma)
