@@ -124,7 +124,7 @@ def cross_entropy_sgd(
         raise TypeError(f"schedule must be 'fast', 'slow' or a Schedule, got {schedule!r}")
     rng = arguments.generator(rng)
 
-    descent = _Descent(xi * sigma[:, None], units, width, schedule, rng)
+    descent = Descent(xi * sigma[:, None], units, width, schedule, rng)
     history = {"loss": [], "errors": [], "gamma": [], "beta": []}
     converged = False
     with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
@@ -151,7 +151,7 @@ def cross_entropy_sgd(
     )
 
 
-class _Descent:
+class Descent:
     """Weights, patterns times labels, and the sharpness as it stands."""
 
     def __init__(self, xi, units, width, schedule, rng):
