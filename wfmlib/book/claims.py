@@ -110,7 +110,7 @@ _PAGES = {
     1: "01_3_isolation",
     2: "02_3_dense",
     3: "03_3_end",
-    4: "04_3_limits",
+    4: "04_4_exercises",
     5: "05_3_surroundings",
     6: "06_3_teacher",
     7: "07_3_focusing",
