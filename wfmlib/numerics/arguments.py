@@ -8,6 +8,7 @@ what is allowed.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import math
@@ -212,9 +213,11 @@ def checked(function: F) -> F:
     """Check the arguments that have a range, or a few values, before a function begins.
 
     Numbers become float or int, arrays arrays of floats. The annotations are read at the first
-    call, when all that they name is there.
+    call, when all that they name is there. A keyword that the function does not have is refused
+    with the one that was meant.
     """
-    parameters = inspect.signature(function).parameters.values()
+    known = inspect.signature(function).parameters
+    parameters = known.values()
 
     @functools.cache
     def read():
@@ -222,13 +225,16 @@ def checked(function: F) -> F:
         for place, one in enumerate(parameters):
             check = _check(one.name, hints.get(one.name))
             if check:
-                known = math.inf if one.kind is one.KEYWORD_ONLY else place
+                place = math.inf if one.kind is one.KEYWORD_ONLY else place
                 default = one.default if one.default is one.empty else check(one.default)
-                found.append((known, one.name, check, default))
+                found.append((place, one.name, check, default))
         return found
 
     @functools.wraps(function)
     def run(*given, **named):
+        for name in named:
+            if name not in known:
+                _tell(function.__name__, known, name, named[name])
         taken = list(given)
         for place, name, check, default in read():
             if place < len(taken):
@@ -240,6 +246,38 @@ def checked(function: F) -> F:
         return function(*taken, **named)
 
     return run  # type: ignore[return-value]
+
+
+#: What others call an argument: the argument here, and what to write.
+NEAR = {
+    "seed": ("rng", "write rng={}"),
+    "random_state": ("rng", "write rng={}"),
+    "load": ("alpha", "write alpha={}"),
+    "margin": ("constraint", "write constraint=Margin({})"),
+    "kappa": ("constraint", "write constraint=Margin({})"),
+    "ansatz": (
+        "device",
+        "typical.capacity does. States of one step of breaking are those of typical.solve_1rsb "
+        "and franz_parisi_1rsb.solve, states of all steps those of full_breaking",
+    ),
+    "distance": (
+        "couplings",
+        "write couplings=[...], each of which selects a distance, and interpolate what was found: "
+        "np.interp(distance, found.distance, found.local_entropy). The average over instances is "
+        "theory.franz_parisi.local_entropy(device, alpha, distance)",
+    ),
+}
+
+
+def _tell(function, known, name, value):
+    """Raise TypeError where an argument that a function does not have stands for one it has."""
+    meant, cure = NEAR.get(name, (None, ""))
+    if meant not in known:
+        meant = next(iter(difflib.get_close_matches(name, known, 1, 0.75)), None)
+        cure = f"write {meant}={{}}"
+    if meant:
+        said = repr(value) if value is None or isinstance(value, Real) else "..."
+        raise TypeError(f"{function}() takes no {name}: {cure.format(said)}")
 
 
 def check_fields(made: Any) -> None:

@@ -235,6 +235,7 @@ def generalisation_error(overlap: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)
     return float(error) if np.ndim(overlap) == 0 else error
 
 
+@arguments.checked
 def perfect_learning(
     device: Device,
     constraint: Margin | Sequence[Margin] = Margin(0.0),
@@ -398,6 +399,7 @@ def _teacher(device, alpha, reference, constraint):
     return Surroundings(device, alpha, reference, constraint, planted=True)
 
 
+@arguments.checked
 def dense_threshold(
     device: Device,
     constraint: Margin = Margin(0.0),
