@@ -27,7 +27,7 @@ from wfmlib import (
     theory,
 )
 from wfmlib.models.activations import Linear
-from wfmlib.theory.axes import broadcast, checked, each, each_constraint, energetic
+from wfmlib.theory.axes import checked, each, each_constraint, energetic
 
 N = 15
 FOR_AND_AGAINST = np.array([1, 1, -1, -1])[:, None]  # as half of the units of P2, eq. 1, vote
@@ -179,17 +179,12 @@ def test_weights_and_constraints_that_are_not_offered():
         checked(Perceptron(), 0.3)
 
 
-def test_each_and_broadcast():
+def test_each():
     assert each(lambda x: 2.0 * x, 0.5) == 1.0
     assert each(lambda x: 2.0 * x, [[1, 2]]).tolist() == [[2.0, 4.0]]
     kappas = [[Margin(0.1)], [Margin(0.2)]]
     assert each_constraint(lambda one: one.kappa, Margin(0.1)) == 0.1
     assert each_constraint(lambda one: one.kappa, kappas).tolist() == [[0.1], [0.2]]
-    constraints, alphas = broadcast(kappas, alpha=[1.0, 2.0, 3.0])
-    assert constraints.shape == alphas.shape == (2, 3)
-    assert constraints[1].tolist() == [Margin(0.2)] * 3
-    with pytest.raises(ValueError, match=r"alpha and constraint must .* got \(3,\) and \(2,\)"):
-        broadcast([Margin(), Margin()], alpha=[1.0, 2.0, 3.0])
 
 
 def test_the_package_offers_its_members():

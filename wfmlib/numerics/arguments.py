@@ -127,7 +127,10 @@ class Range:
         return real(name, value, self.low, self.high, **ends)
 
     def check_entries(self, name: str, value: Any, *, swept: bool = False) -> float | Array:
-        """Return an array of floats whose entries lie in the range, or a float; see `Swept`."""
+        """Return an array of floats whose entries lie in the range, or a float; see `Swept`.
+
+        A swept DataArray keeps its dimensions.
+        """
         given = reals(name, value)
         if given.ndim == 0:
             return self.check(name, given)
@@ -138,7 +141,7 @@ class Range:
             inside |= np.isnan(given) if math.isnan(one) else given == one
         if not (inside.any() or given.size == 0 if swept else inside.all()):
             self.check(name, given[~inside][0].item())
-        return given
+        return value.copy(data=given) if swept and hasattr(value, "dims") else given
 
 
 def declared(function: Any) -> dict[str, tuple[Range, tuple[Narrower, ...]]]:
@@ -422,11 +425,7 @@ def reals(name: str, value: Any) -> Array:
 
 def broadcast(**numbers: Any) -> Sequence[Array]:
     """Return named arrays of floats, broadcast against each other."""
-    return together({name: reals(name, value) for name, value in numbers.items()})
-
-
-def together(given: dict[str, Array]) -> Sequence[Array]:
-    """Return the arrays of a dict, broadcast against each other."""
+    given = {name: reals(name, value) for name, value in numbers.items()}
     try:
         return np.broadcast_arrays(*given.values())
     except ValueError:
