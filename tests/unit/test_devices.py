@@ -26,7 +26,7 @@ from wfmlib import (
     patterns,
     theory,
 )
-from wfmlib.models.activations import Linear
+from wfmlib.models.activations import EnergeticTerm, Linear
 from wfmlib.theory.axes import checked, each, each_constraint, energetic
 
 N = 15
@@ -45,11 +45,21 @@ def rectified(x):
     return (FOR_AND_AGAINST * np.maximum(x, 0.0)).sum(axis=0)
 
 
+def squashed(x):
+    return (FOR_AND_AGAINST * np.tanh(x / math.sqrt(15))).sum(axis=0)
+
+
+class Mute(EnergeticTerm):
+    """An activation for theory alone."""
+
+
+TANH = Activation(np.tanh)
 FINITE = [  # device, shape of its weights, network, what preactivations of the units add up to
     (Perceptron(), (15,), networks.PerceptronNetwork, lambda x: x[0]),
     (TreeCommittee(3, weights=Binary()), (3, 5), networks.TreeCommitteeNetwork, votes),
     (Committee(3, weights=Binary()), (3, 15), networks.CommitteeNetwork, votes),
     (Committee(4, ReLU()), (4, 15), networks.ReluCommitteeNetwork, rectified),
+    (Committee(4, TANH), (4, 15), networks.ActivationCommitteeNetwork, squashed),
     (
         ParityMachine(3, Binary()),
         (3, 5),
@@ -90,7 +100,7 @@ def test_devices_are_values():
 
 def test_they_read_as_they_are_written():
     for device, *_ in FINITE:
-        assert eval(repr(device), vars(wfmlib.models)) == device
+        assert eval(repr(device), {**vars(wfmlib.models), "tanh": np.tanh}) == device
     assert repr(TreeCommittee(np.inf, ReLU())) == (
         "TreeCommittee(units=inf, activation=ReLU(), weights=Spherical())"
     )
@@ -152,8 +162,12 @@ def test_weights_that_do_not_fit():
         TreeCommittee(3).network(np.ones((5, 3)))
     with pytest.raises(ValueError, match=r"w must hold -1 and \+1 only"):
         Perceptron().network([0.5, -0.5, 1.0])
-    with pytest.raises(ValueError, match=r"activation must be Sign\(\) or ReLU\(\) for a network"):
+    with pytest.raises(ValueError, match="w must have an even number of units"):
         TreeCommittee(3, Activation(np.tanh)).network(np.ones((3, 3)))
+    with pytest.raises(
+        ValueError, match=r"must be .* or have __call__, for a network: .* lacks it"
+    ):
+        TreeCommittee(2, Mute()).network(np.ones((2, 3)))
     for wrong in (0, -1, 2.0, "9"):
         with pytest.raises((TypeError, ValueError), match="N must be"):
             Perceptron().shape(wrong)
