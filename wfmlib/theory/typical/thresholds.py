@@ -50,6 +50,7 @@ FEW_UNITS = {
 }
 
 
+@arguments.checked
 def capacity(
     device: Device,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
@@ -147,6 +148,7 @@ def capacity(
     return each_constraint(one, constraint)
 
 
+@arguments.checked
 def instability(
     device: Device,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
