@@ -75,7 +75,7 @@ CASES = {
 def forget():
     """Drop what the theory of groups remembers."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("wfmlib.theory.clusters"):
+        if name.startswith("wfmlib.theory.since.clusters"):
             for one in vars(module).values():
                 getattr(one, "cache_clear", lambda: None)()
 

@@ -399,6 +399,28 @@ class CommandHelp(SphinxDirective):
 # ------------------------------------------------------------------------------------------------
 
 
+def relocate(app, config):
+    """Tell sphinx-codeautolink the entry: `theory.clusters` has its folder one floor below."""
+    config.codeautolink_inventory_map |= relocated()
+
+
+def relocated() -> dict[str, str]:
+    """Return the full name in the reference of what code reaches by a shorter way."""
+    found = {}
+    for part in PARTS:
+        for name in importlib.import_module(f"wfmlib.{part}").__all__:
+            module = getattr(sys.modules[f"wfmlib.{part}"], name)
+            short = f"wfmlib.{part}.{name}"
+            if isinstance(module, ModuleType) and module.__name__ != short:
+                found[short] = module.__name__
+                for public in module.__all__:
+                    value, full = getattr(module, public), f"{module.__name__}.{public}"
+                    found[f"{short}.{public}"] = full
+                    if inspect.isroutine(value) or inspect.isclass(value):
+                        found[f"{value.__module__}.{value.__qualname__}"] = full
+    return found
+
+
 def flatten(app, doctree):
     """Take sections without a title out of exercises: sphinx-codeautolink expects a title."""
     for section in list(doctree.findall(nodes.section)):
@@ -412,6 +434,7 @@ def setup(app):
     app.add_autodocumenter(ConstantDocumenter)
     app.add_directive("command-help", CommandHelp)
     app.add_role("equation", Equation())
+    app.connect("config-inited", relocate)
     app.connect("autodoc-process-docstring", prepare, priority=400)
     app.connect("autodoc-process-signature", shorten)
     app.connect("autodoc-skip-member", keep_public)

@@ -16,8 +16,8 @@ from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import full_breaking, typical
 from wfmlib.theory.axes import energetic
-from wfmlib.theory.full_breaking import states
-from wfmlib.theory.full_breaking.below import minimum
+from wfmlib.theory.since.full_breaking import states
+from wfmlib.theory.since.full_breaking.below import minimum
 
 PERCEPTRON = Perceptron(Spherical())
 RELU, SIGNS = TreeCommittee(np.inf, ReLU()), TreeCommittee(np.inf)

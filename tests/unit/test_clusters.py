@@ -25,7 +25,7 @@ from wfmlib import (
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory.axes import HARD, checked
-from wfmlib.theory.clusters import arrangements
+from wfmlib.theory.since.clusters import arrangements
 
 clusters = theory.clusters
 PERCEPTRON, BAND = Perceptron(), Band(1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import itertools
 import math
@@ -87,7 +86,7 @@ def questions():
     """Yield each question about a device: its name, and a function of device and constraint."""
     calls = dict(CALLS)
     for module in theory.__all__:
-        home = importlib.import_module(f"wfmlib.theory.{module}")
+        home = getattr(theory, module)
         for name in home.__all__:
             function = getattr(home, name)
             names = inspect.signature(function).parameters if inspect.isfunction(function) else ()
@@ -237,7 +236,7 @@ class Entered(BaseException):
 @pytest.fixture
 def doors_only(monkeypatch):
     for name in theory.__all__:
-        importlib.import_module(f"wfmlib.theory.{name}")
+        getattr(theory, name)
 
     def checked(*given, check=axes.checked, **more):
         check(*given, **more)

@@ -17,8 +17,8 @@ from tests.naive_groups import over_groups
 from wfmlib import Band, Margin, Perceptron, ReLU, Spherical, TreeCommittee, networks
 from wfmlib.numerics import gaussian
 from wfmlib.theory import full_breaking, typical
-from wfmlib.theory.full_breaking import few_units, many_units, votes
 from wfmlib.theory.machines import finite_committee, three_units_capacity
+from wfmlib.theory.since.full_breaking import few_units, many_units, votes
 
 PLACE = 0.63, 0.37, 46.0  # q0, 1 - q0 and ratio, close to the saddle point of five units
 

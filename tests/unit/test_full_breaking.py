@@ -26,8 +26,8 @@ from wfmlib import (
 from wfmlib.models.activations import Linear
 from wfmlib.numerics import gaussian
 from wfmlib.theory import full_breaking, typical
-from wfmlib.theory.full_breaking.capacity_entropy import bound
-from wfmlib.theory.full_breaking.ladder import climb
+from wfmlib.theory.since.full_breaking.capacity_entropy import bound
+from wfmlib.theory.since.full_breaking.ladder import climb
 
 PERCEPTRON = Perceptron(Spherical())
 RELU = TreeCommittee(np.inf, ReLU())

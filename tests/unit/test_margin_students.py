@@ -10,7 +10,7 @@ from wfmlib.book.claim_checks import margins
 from wfmlib.numerics.gaussian import legendre_rule
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import large_deviation, margin_students, teacher_student
-from wfmlib.theory.margin_students import taught_replicas
+from wfmlib.theory.teacher import taught_replicas
 
 DEVICE = Perceptron()
 

@@ -9,8 +9,8 @@ from wfmlib import Band, Binary, Margin, Perceptron, ReLU, TreeCommittee, theory
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory.axes import HARD, checked
-from wfmlib.theory.clusters import arrangements, nested_quenched
 from wfmlib.theory.saddles import real_replicas
+from wfmlib.theory.since.clusters import arrangements, nested_quenched
 
 clusters = theory.clusters
 PERCEPTRON = Perceptron()

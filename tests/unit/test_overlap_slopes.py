@@ -12,7 +12,7 @@ import pytest
 from wfmlib import Band, Margin, Perceptron, ReLU, Spherical, TreeCommittee
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.theory import full_breaking, typical
-from wfmlib.theory.full_breaking import states
+from wfmlib.theory.since.full_breaking import states
 
 PERCEPTRON = Perceptron(Spherical())
 RELU = TreeCommittee(math.inf, ReLU())
@@ -119,7 +119,7 @@ def test_at_capacity():
 
 
 def test_a_gap_that_opens_at_capacity_is_not_resolved(monkeypatch):
-    monkeypatch.setattr("wfmlib.theory.full_breaking.slopes.NEAREST", (0.3,))
+    monkeypatch.setattr("wfmlib.theory.since.full_breaking.slopes.NEAREST", (0.3,))
     with pytest.raises(NotConverged, match="opens close to capacity: above 15"):
         full_breaking.gap_onset(PERCEPTRON, Margin(-1.3))
 

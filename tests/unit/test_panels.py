@@ -18,9 +18,8 @@ from wfmlib.models.activations import Linear
 from wfmlib.models.constraints import margin, margin_around
 from wfmlib.models.weights import spin, spin_groups
 from wfmlib.numerics import gaussian
-from wfmlib.theory import cross_entropy, margin_students, teacher_student
+from wfmlib.theory import cross_entropy, teacher_student
 from wfmlib.theory.machines import committee_powers, parity
-from wfmlib.theory.margin_students import students, taught_replicas, taught_surroundings
 from wfmlib.theory.saddles import (
     constrained,
     one_step_capacity,
@@ -28,6 +27,7 @@ from wfmlib.theory.saddles import (
 from wfmlib.theory.saddles.constrained import Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.stabilities import dense_stabilities, distribution
+from wfmlib.theory.teacher import margin_students, taught_replicas, taught_surroundings
 
 FINE = 24
 BEYOND = np.array([1e-3, 0.1, 1.0, 3.0])  # stabilities above the margin
@@ -222,9 +222,9 @@ def test_a_finer_grid_changes_no_average(monkeypatch):
             # the term is a difference of numbers of order q_hat
             found += [at.q, at.complement, 1.0 + at.term / q_hat, at.fluctuation]
         for conjugates in product((0.01, 1.0, 50.0), (0.01, 1.0, 20.0)):
-            found += students._overlaps(*conjugates)
+            found += margin_students._overlaps(*conjugates)
         for kappa, overlaps in product((0.0, 0.3), ((0.5, 0.4), (0.99, 0.98), (0.9999, 0.99))):
-            found += students._forces(kappa, *overlaps)
+            found += margin_students._forces(kappa, *overlaps)
         for load, gamma in ((0.5, 1.0), (1.0, 10.0), (2.0, math.inf)):
             at = cross_entropy.zero_temperature(Perceptron(), load, gamma)
             found += [at.dq, at.energy, at.error_rate]

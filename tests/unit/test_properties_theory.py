@@ -38,8 +38,7 @@ from wfmlib.theory import (
     typical,
 )
 from wfmlib.theory.machines.finite_committee import Symmetric
-from wfmlib.theory.margin_students import students
-from wfmlib.theory.teacher_student import TEACHERS
+from wfmlib.theory.teacher.teacher_student import TEACHERS
 
 ROUNDING = 1e-8  # of an entropy, in nats per weight
 LOSSES = st.builds(
@@ -262,11 +261,13 @@ def test_teachers(model, alpha, distance):
 @properties
 @given(st.data())
 def test_students_with_a_margin(data):
-    load = data.draw(edges(Range.of(students.Load).low, Range.of(students.Load).high))
+    load = data.draw(
+        edges(Range.of(margin_students.Load).low, Range.of(margin_students.Load).high)
+    )
     perceptron = {"device": Perceptron(), "alpha": load}
-    margin = Margin(data.draw(edges(students.MARGIN.low, students.MARGIN.high)))
+    margin = Margin(data.draw(edges(margin_students.MARGIN.low, margin_students.MARGIN.high)))
     settled(answer(margin_students.solve, **perceptron, constraint=margin))
-    overlap = data.draw(edges(0.1, Range.of(students.Overlap).high))
+    overlap = data.draw(edges(0.1, Range.of(margin_students.Overlap).high))
     settled(answer(margin_students.replicas, **perceptron, overlap=overlap))
 
 

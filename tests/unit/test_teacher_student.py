@@ -21,7 +21,7 @@ from wfmlib import (
 from wfmlib.models.activations import Linear
 from wfmlib.numerics import gaussian, progress
 from wfmlib.theory import franz_parisi, teacher_student
-from wfmlib.theory.teacher_student import _Planted
+from wfmlib.theory.teacher.teacher_student import _Planted
 
 DEVICE = Perceptron()
 

@@ -7,6 +7,7 @@ them), `large_deviation` (where they lie densest), `clusters` (at which overlaps
 `connectivity` (what lies between them), `cross_entropy` (low temperatures),
 `teacher_student` and `margin_students` (the same where a rule is behind the labels).
 
+Beyond the three papers is the folder `since`; a rule behind the labels has the folder `teacher`.
 A module loads when it is first named.
 """
 
@@ -29,8 +30,20 @@ __all__ = [
     "typical",
 ]
 
+_FOLDERS = {  # of the questions that have their file or folder one floor below
+    "clusters": "since",
+    "connectivity": "since",
+    "franz_parisi_1rsb": "since",
+    "full_breaking": "since",
+    "localization": "since",
+    "margin_students": "teacher",
+    "teacher_student": "teacher",
+}
+
 
 def __getattr__(name):
+    if name in _FOLDERS:
+        return importlib.import_module(f"wfmlib.theory.{_FOLDERS[name]}.{name}")
     if name in __all__:
         return importlib.import_module(f"wfmlib.theory.{name}")
     raise AttributeError(f"module 'wfmlib.theory' has no attribute {name!r}")

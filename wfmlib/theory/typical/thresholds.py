@@ -19,7 +19,6 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NoZero, first_root
-from wfmlib.theory import full_breaking
 from wfmlib.theory.axes import (
     FLAT_UNITS,
     HARD,
@@ -33,10 +32,11 @@ from wfmlib.theory.axes import (
     each_constraint,
     odd_signs,
 )
-from wfmlib.theory.full_breaking import few_units
 from wfmlib.theory.machines import parity_capacity
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity
 from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
+from wfmlib.theory.since import full_breaking
+from wfmlib.theory.since.full_breaking import few_units
 from wfmlib.theory.typical import one_step
 
 SYMMETRIES = ("RS", "1RSB", "2RSB", "full")  # by name; or by the number of steps

@@ -23,11 +23,11 @@ from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import PERCEPTRON, checked, energetic
-from wfmlib.theory.full_breaking import states
-from wfmlib.theory.full_breaking.below import LoadHierarchy, at_load
-from wfmlib.theory.full_breaking.fields import fields
-from wfmlib.theory.full_breaking.hierarchy import Hierarchy, solve
 from wfmlib.theory.saddles.replica_symmetric import last_stable
+from wfmlib.theory.since.full_breaking import states
+from wfmlib.theory.since.full_breaking.below import LoadHierarchy, at_load
+from wfmlib.theory.since.full_breaking.fields import fields
+from wfmlib.theory.since.full_breaking.hierarchy import Hierarchy, solve
 
 NEAREST = (0.8, 0.9, 0.97, 0.99)  # of the way from the loss of symmetry to capacity
 TOLERANCE = 1e-6  # of the load

@@ -17,8 +17,8 @@ import numpy as np
 import scipy
 
 from wfmlib.numerics.solvers import Report, accepted
-from wfmlib.theory.full_breaking.capacity_entropy import bound
-from wfmlib.theory.full_breaking.lowest_point import lowest_point
+from wfmlib.theory.since.full_breaking.capacity_entropy import bound
+from wfmlib.theory.since.full_breaking.lowest_point import lowest_point
 
 
 class Resolution(NamedTuple):

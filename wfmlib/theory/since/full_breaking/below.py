@@ -17,13 +17,13 @@ from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import Load, checked
-from wfmlib.theory.full_breaking import states
-from wfmlib.theory.full_breaking.lowest_point import lowest_point
-from wfmlib.theory.full_breaking.tabulated_overlap import quick
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.one_step_search import Search
 from wfmlib.theory.saddles.replica_symmetric import Stationary, lowest
+from wfmlib.theory.since.full_breaking import states
+from wfmlib.theory.since.full_breaking.lowest_point import lowest_point
+from wfmlib.theory.since.full_breaking.tabulated_overlap import quick
 
 WIDEST = 5.0  # margin, in units of the scale: the grid of fields reaches from 0 to there
 STABLE = 1e-6  # a replicon below 1 by less counts as 1: no level splits

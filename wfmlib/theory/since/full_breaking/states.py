@@ -18,8 +18,8 @@ import numpy as np
 
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
-from wfmlib.theory.full_breaking.capacity_entropy import integrals, intervals
-from wfmlib.theory.full_breaking.ladder import averaged, tilted
+from wfmlib.theory.since.full_breaking.capacity_entropy import integrals, intervals
+from wfmlib.theory.since.full_breaking.ladder import averaged, tilted
 
 REACH = 8.2  # standard deviations within which fields lie
 NODES = 2.5  # a width of the narrowest function: H(z)^m has its nearest zeros at Im z = 2.8

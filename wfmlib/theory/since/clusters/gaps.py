@@ -22,7 +22,11 @@ from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory import large_deviation
 from wfmlib.theory.axes import ResolvedLoad, each
-from wfmlib.theory.clusters.groups import (
+from wfmlib.theory.points import Shown
+from wfmlib.theory.saddles.broken_symmetry import Broken
+from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
+from wfmlib.theory.saddles.replica_symmetric import Stationary
+from wfmlib.theory.since.clusters.groups import (
     Average,
     GroupOverlap,
     GroupSize,
@@ -30,10 +34,6 @@ from wfmlib.theory.clusters.groups import (
     doors,
     entropy,
 )
-from wfmlib.theory.points import Shown
-from wfmlib.theory.saddles.broken_symmetry import Broken
-from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
-from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 SCANNED = np.linspace(-2.0, 12.0, 43)  # logits of overlaps that are tried
 WALKED = np.arange(7.5, -1.0, -0.3)  # the same where each point starts from the one before

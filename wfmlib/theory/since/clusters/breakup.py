@@ -12,7 +12,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation
-from wfmlib.theory.clusters.groups import annealed, doors
+from wfmlib.theory.since.clusters.groups import annealed, doors
 
 PLACES = np.linspace(2.5, 8.0, 23)  # logits of overlaps
 SIZES = np.log([1.05, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 35.0, 60.0, 100.0])

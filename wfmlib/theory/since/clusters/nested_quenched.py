@@ -16,7 +16,7 @@ import numpy as np
 
 from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
-from wfmlib.theory.clusters.arrangements import (
+from wfmlib.theory.since.clusters.arrangements import (
     CLOSE,
     Arrangement,
     Shared,
@@ -24,7 +24,7 @@ from wfmlib.theory.clusters.arrangements import (
     keeping,
     unresolved,
 )
-from wfmlib.theory.clusters.gaps import TOLERANCE, quenched_gap, solved
+from wfmlib.theory.since.clusters.gaps import TOLERANCE, quenched_gap, solved
 
 TURNS = 6  # of the loop for h0, before Newton's method
 FIRST = (2.0, 2.0)  # sizes where a walk to other sizes starts

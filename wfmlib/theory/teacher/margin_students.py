@@ -5,7 +5,8 @@ labels with a margin; unlike those of `teacher_student`, they are not like the t
 overlap R with it is a number of its own. Two thresholds follow, as without a teacher: the load up
 to which typical students of the largest margin lie in a dense region of students
 [eq-taught-local-entropy], and the load up to which the densest regions hold together
-[eq-taught-replicas]. Perceptrons with binary weights, replica symmetric.
+[eq-taught-replicas]. Perceptrons with binary weights, replica symmetric. The saddle points stand
+in `taught_surroundings`, around one student, and `taught_replicas`, of many.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distance, Range
 from wfmlib.numerics.solvers import Report, first_root, fixed_point
 from wfmlib.theory.axes import PERCEPTRON, checked
-from wfmlib.theory.margin_students import taught_replicas, taught_surroundings
 from wfmlib.theory.points import Shown
+from wfmlib.theory.teacher import taught_replicas, taught_surroundings
 
 __all__ = [
     "Replicas",
@@ -40,6 +41,11 @@ __all__ = [
     "solve",
     "surroundings",
 ]
+
+
+def __dir__():
+    return __all__
+
 
 Load: TypeAlias = Annotated[float, Interval(ge=0.1, le=1.2)]  #: beyond, the teacher is soon alone
 Overlap: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.999)]

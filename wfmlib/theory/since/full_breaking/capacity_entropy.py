@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from wfmlib.theory.full_breaking.ladder import climb
+from wfmlib.theory.since.full_breaking.ladder import climb
 
 
 def bound(activation, kappa, gaps, heights, by_x):

@@ -16,12 +16,12 @@ from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import FLAT_UNITS, ONE_FIELD, checked
-from wfmlib.theory.full_breaking import continuous
-from wfmlib.theory.full_breaking import steps as few
-from wfmlib.theory.full_breaking.tabulated_overlap import quick
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.one_step_capacity import limit
 from wfmlib.theory.saddles.replica_symmetric import last_load
+from wfmlib.theory.since.full_breaking import continuous
+from wfmlib.theory.since.full_breaking import steps as few
+from wfmlib.theory.since.full_breaking.tabulated_overlap import quick
 
 LEAST_ERROR, STEP_ERROR = 5e-7, 1e-10  # relative, of a continuous hierarchy, of a few steps
 

@@ -21,7 +21,7 @@ from annotated_types import Interval
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.types import Array
 from wfmlib.theory.axes import energetic
-from wfmlib.theory.full_breaking.hierarchy import Hierarchy
+from wfmlib.theory.since.full_breaking.hierarchy import Hierarchy
 
 WIDEST = 9.0  # how far fields are followed beyond 0 and kappa
 STEPS = 8  # of finite differences in an interval of the ladder, at least

@@ -23,9 +23,9 @@ from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory.axes import checked, odd_signs
-from wfmlib.theory.full_breaking import votes
 from wfmlib.theory.machines.finite_committee import rs_capacity
 from wfmlib.theory.points import Shown
+from wfmlib.theory.since.full_breaking import votes
 
 MOST_UNITS = 11
 START = (2.0, 0.5)  # ln[r (1 - q0)], logit q0

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from wfmlib.numerics.solvers import accepted
-from wfmlib.theory.full_breaking.capacity_entropy import bound
+from wfmlib.theory.since.full_breaking.capacity_entropy import bound
 
 MOST = 6  # steps: further ones lower a capacity by less than 1e-4 of itself
 TOLERANCE = 1e-6  # of d ln alpha / dx; alpha errs by the square of that

@@ -5,10 +5,16 @@ does the same for groups of groups, and `breakup` asks where the local entropy i
 densest groups stops being monotonic. Weights are binary.
 """
 
-from wfmlib.theory.clusters.breakup import breakup
-from wfmlib.theory.clusters.gaps import FirstGap, first_gap, last_load, overlap_gap, threshold
-from wfmlib.theory.clusters.groups import Groups, curve, entropy, solve
-from wfmlib.theory.clusters.nested import (
+from wfmlib.theory.since.clusters.breakup import breakup
+from wfmlib.theory.since.clusters.gaps import (
+    FirstGap,
+    first_gap,
+    last_load,
+    overlap_gap,
+    threshold,
+)
+from wfmlib.theory.since.clusters.groups import Groups, curve, entropy, solve
+from wfmlib.theory.since.clusters.nested import (
     NestedGap,
     first_nested_gap,
     nested_entropy,

@@ -24,11 +24,11 @@ from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Range
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory.axes import ResolvedLoad
-from wfmlib.theory.clusters.arrangements import Arrangement, Shared, keeping
-from wfmlib.theory.clusters.gaps import first_gap
-from wfmlib.theory.clusters.groups import Average, doors
-from wfmlib.theory.clusters.nested_quenched import check_orthogonal, gap, saddle
 from wfmlib.theory.points import Shown
+from wfmlib.theory.since.clusters.arrangements import Arrangement, Shared, keeping
+from wfmlib.theory.since.clusters.gaps import first_gap
+from wfmlib.theory.since.clusters.groups import Average, doors
+from wfmlib.theory.since.clusters.nested_quenched import check_orthogonal, gap, saddle
 
 Size: TypeAlias = Annotated[float, Interval(ge=1.0, le=30.0)]
 Sizes: TypeAlias = tuple[Size, Size]
