@@ -215,8 +215,9 @@ def _delta_of_few(target, fields, weight):
     delta = -0.5 * target
     for _ in range(100):
         up, down = scipy.special.expit(2.0 * (fields + delta) * SIGNS)
-        near, far = weight @ up, weight @ down
-        step = (math.log(far / near) - target) * far * near / (2.0 * (weight @ (up * down)))
+        near, far = 1e-300 + weight @ up, 1e-300 + weight @ down
+        excess = math.log(far / near) - target
+        step = 0.5 * excess * far * near / (1e-300 + weight @ (up * down))
         delta += step
         if abs(step) <= 1e-8:  # the next one would be its square
             break
