@@ -140,7 +140,7 @@ def cross_entropy_sgd(
     Examples
     --------
     >>> from wfmlib import Committee, patterns
-    >>> xi, sigma = patterns.random(50, 99, rng=1)
+    >>> xi, sigma = patterns.random(P=50, N=99, rng=1)
     >>> found = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
     >>> found.errors, found.weights.shape
     (0, (3, 99))
