@@ -27,8 +27,6 @@ __all__ = [
     "NoZero",
     "NotConverged",
     "Report",
-    "accepted",
-    "bounded",
     "continuation",
     "first_root",
     "fixed_point",

@@ -8,7 +8,7 @@ from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
 from wfmlib.book.display.plotting import plot
-from wfmlib.book.display.slider import Slider, slider, stops_of
+from wfmlib.book.display.slider import slider, stops_of
 
 __all__ = [
     "COLOURS",
@@ -16,7 +16,6 @@ __all__ = [
     "LINES",
     "Curve",
     "Rule",
-    "Slider",
     "figures",
     "plot",
     "progress",

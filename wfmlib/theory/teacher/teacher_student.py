@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Learned",
     "curve",
     "dense_threshold",
     "generalisation_error",
