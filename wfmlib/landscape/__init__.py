@@ -1,4 +1,4 @@
-"""What surrounds a solution."""
+"""The landscape around a solution: local entropy, curvature, robustness, barriers."""
 
 from wfmlib.landscape.geodesics import barrier, blend, geodesic
 from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum, max_eigenvalue

@@ -1,4 +1,4 @@
-"""What notebooks show: the slider that works on a page, and the book's colours and style.
+"""Figures of the book: the slider that works on a page, and the colours and style.
 
 Imported by no numerics. `figures` and the print fallback need matplotlib, a live slider needs
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
