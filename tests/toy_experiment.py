@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from wfmlib.book import cli, experiments
-from wfmlib.book.experiments import Axis, Experiment, Scale, Variable
+from wfmlib.book.runs import Axis, Experiment, Scale, Variable
 
 
 def sample(settings, point, seed):

@@ -3,8 +3,9 @@
 - A docstring that cites an equation, ``[eq-replicon]``, links to it, by the number on its page.
 - An argument's line shows the range that its signature declares.
 - A name in single backticks, or in the type of an argument, links to its entry if it is public.
-- Each module opens with a table of its public names; each entry ends with the chapters whose code
-  uses it, as sphinx-codeautolink found them when it linked that code to the entries.
+- Each module opens with a table of its public names; the classes that its functions return have
+  entries of their own. Each entry ends with the chapters whose code uses it, as
+  sphinx-codeautolink found them when it linked that code to the entries.
 - Functions that numba compiled look like functions; constants may be defined elsewhere.
 - ``{command-help} wfm`` is the help of the command.
 """
@@ -75,9 +76,27 @@ def modules() -> tuple[str, ...]:
 
 
 @cache
+def results() -> dict[str, type]:
+    """Return what public functions return, by full name: classes that nobody else makes."""
+    public, returned = set(), set()
+    for name in modules():
+        module = sys.modules[name]
+        for member in (getattr(module, one) for one in module.__all__):
+            if inspect.isclass(member):
+                public.add(member)
+            elif callable(member):
+                function = inspect.unwrap(member)
+                words = re.findall(r"\w+", str(inspect.signature(function).return_annotation))
+                scope = getattr(function, "__globals__", {})
+                returned |= {scope[one] for one in words if inspect.isclass(scope.get(one))}
+    own = {one for one in returned - public if one.__module__.startswith("wfmlib")}
+    return {f"{one.__module__}.{one.__qualname__}": one for one in own}
+
+
+@cache
 def entries() -> dict[tuple[str, int], str]:
-    """Return the full name of everything public, by its own name and its identity."""
-    found = {}
+    """Return the full name of everything with an entry, by its own name and its identity."""
+    found = {(one.__name__, id(one)): name for name, one in results().items()}
     for name in modules():
         module = sys.modules[name]
         found[name.rpartition(".")[2], id(module)] = name

@@ -10,6 +10,7 @@ import pytest
 
 import wfmlib
 from wfmlib.book import claim_checks, claims, cli
+from wfmlib.book.commands._table import WIDTH
 
 FREE = "capacity-proved"  # a claim that costs nothing
 NUMBER = "max-margin-half-load"
@@ -48,7 +49,7 @@ def test_help_fits_and_has_examples(capsys, command):
     status, out, _ = run(capsys, command, "--help")
     assert status == 0
     assert "examples:" in out
-    assert max(map(len, out.splitlines())) <= cli.WIDTH
+    assert max(map(len, out.splitlines())) <= WIDTH
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -113,7 +114,7 @@ def test_all_claims_fit_and_align(capsys, options):
     assert status == 1, "with these answers the claims that differ should hold"
     lines = out.splitlines()
     table, count = lines[:-1], lines[-1]
-    assert max(map(len, table)) <= cli.WIDTH
+    assert max(map(len, table)) <= WIDTH
     column = table[0].index("verdict")
     rows = [line for line in table if line.split(" ")[0] in {c.id for c in claims.load()}]
     assert len(rows) == len(claims.load())

@@ -23,14 +23,8 @@ import pytest
 
 from tests import toy_experiment as toy
 from wfmlib.book import cli, experiments, runs
-from wfmlib.book.experiments import (
-    Agreement,
-    ArchiveError,
-    Axis,
-    DamagedArchiveError,
-    RunError,
-    Variable,
-)
+from wfmlib.book.experiments import ArchiveError, DamagedArchiveError, RunError
+from wfmlib.book.runs import Agreement, Axis, Variable
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "book" / "results"

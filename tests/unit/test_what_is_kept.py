@@ -36,6 +36,7 @@ from wfmlib.book.experiments import (
     tree_minima,
 )
 from wfmlib.book.experiments.replicated_annealing import noisy_errors
+from wfmlib.learning.descent.binary_sgd import BinarySGD
 from wfmlib.learning.descent.schedules import FAST
 
 RNG = np.random.default_rng(5)
@@ -142,7 +143,7 @@ def test_deep_networks_that_were_found(monkeypatch):
         given.append((xi, sigma, rng))
         weights = [signs(5, 9), signs(3, 5), signs(1, 3)]
         history = {"errors": np.array([5, 3, 7])}
-        found.append(learning.BinarySGD(None, weights, 7 + len(found), False, 3, history))
+        found.append(BinarySGD(None, weights, 7 + len(found), False, 3, history))
         return found[-1]
 
     monkeypatch.setattr(binary_networks, "binary_sgd", trained)
@@ -265,7 +266,7 @@ def test_what_is_kept_of_single_flips(monkeypatch, errors):
     def trained(xi, sigma, rng, **_):
         given.append((xi, sigma, rng))
         weights = [signs(5, 9), signs(3, 5), signs(1, 3)]
-        return learning.BinarySGD(None, weights, errors, False, 3, {})
+        return BinarySGD(None, weights, errors, False, 3, {})
 
     monkeypatch.setattr(binary_networks, "binary_sgd", trained)
     kept = single_flips.sample(

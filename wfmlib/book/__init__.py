@@ -1,8 +1,9 @@
-"""What only the book and the command need: nothing else in the package imports it.
+"""The book's own part: experiments, claims, figures, exercises and the command ``wfm``.
 
 `experiments` defines what the archives hold, `runs` computes and reads them, `claims` is the
 ledger of the papers' statements, `display` draws, `exercises` checks what students answer, and
-`cli` is the command ``wfm``. Numerics never draw, so a figure is made by a chapter out of arrays.
+`cli` is the command ``wfm``. Nothing else in the package imports it. Numerics never draw, so a
+figure is made by a chapter out of arrays.
 """
 
 from __future__ import annotations

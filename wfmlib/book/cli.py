@@ -15,9 +15,8 @@ from collections.abc import Sequence
 
 import wfmlib
 from wfmlib.book.commands import check, data, ledger, listing, run
-from wfmlib.book.commands._table import WIDTH
 
-__all__ = ["WIDTH", "main"]
+__all__ = ["main"]
 
 
 def __dir__():

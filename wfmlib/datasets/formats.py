@@ -1,4 +1,4 @@
-"""The formats of the official files.
+"""Formats of the official image files: IDX, and the binary version of CIFAR-10.
 
 *IDX* (MNIST and Fashion-MNIST), compressed with gzip: two zero bytes, a byte for the type of the
 entries (8: unsigned bytes), one for the number of dimensions, each dimension as a big-endian

@@ -1,4 +1,4 @@
-"""Where the files are: a folder that the user names, the cache, or else the official address.
+"""Store of the image files: a folder that the user names, the cache, or the official address.
 
 The folder and the cache have the same layout (`sources.FOLDERS`), with the official names. A file
 is read only after its SHA-256 has been compared; one in the user's folder is never touched, a

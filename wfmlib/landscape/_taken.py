@@ -1,4 +1,4 @@
-"""What a measure is taken at: a solution, or any network."""
+"""The configuration at which a landscape measure is taken: a solution, or any network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directions in which units of fixed norm can move.
+"""Tangent space of units of fixed norm: the directions in which they can move.
 
 A reflection of each unit's space takes the unit's weights to the first axis (or its opposite);
 the other axes then span the tangent space of the product of spheres.

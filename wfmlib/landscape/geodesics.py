@@ -1,4 +1,4 @@
-"""The straight way between solutions on the sphere, and the errors along it."""
+"""Geodesics between solutions on the sphere, and the errors along them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second derivatives of the smoothed number-of-errors loss: all of them, or the largest."""
+"""Hessian of the smoothed number-of-errors loss: all second derivatives, or the largest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike two networks are once what makes no difference is undone."""
+"""Overlap of two networks, once their units are matched in order and sign."""
 
 from __future__ import annotations
 

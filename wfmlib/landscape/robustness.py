@@ -1,4 +1,4 @@
-"""How many patterns stay right when the patterns, or the weights, are disturbed."""
+"""Robustness: how many patterns stay right when the patterns, or the weights, are disturbed."""
 
 from __future__ import annotations
 

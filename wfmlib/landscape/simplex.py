@@ -1,4 +1,4 @@
-"""Training errors at the points between several networks: two have a way, three a triangle.
+"""Simplices of solutions: training errors between two networks, three and more.
 
 A network of sign units with any number of layers is taken as layers of real weights: a perceptron
 has one, a committee two, the second being ones. Between networks each unit is blended with those

@@ -1,4 +1,4 @@
-"""The number of errors, smoothed: committees with tanh units, their loss and its slopes.
+"""Smoothed number of errors: committees with tanh units, their loss and its slopes.
 
 One surface stands behind all that is here and in `wfmlib.landscape.hessian`. The weights of each
 unit are taken with norm one, ``x_k = w_k . xi_k``, and every sign of the committee is replaced:

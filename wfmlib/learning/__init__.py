@@ -1,52 +1,33 @@
 """Algorithms that find solutions."""
 
-from wfmlib.learning.annealing.replicated import ReplicatedAnnealing, replicated_annealing
-from wfmlib.learning.annealing.simulated import Annealing, simulated_annealing
-from wfmlib.learning.descent.binary_sgd import BinarySGD, binary_sgd
-from wfmlib.learning.descent.cross_entropy_sgd import CrossEntropySGD, cross_entropy_sgd
-from wfmlib.learning.descent.entropic_least_action import (
-    EntropicLeastAction,
-    entropic_least_action,
-)
-from wfmlib.learning.descent.least_action import LeastAction, least_action
+from wfmlib.learning.annealing.replicated import replicated_annealing
+from wfmlib.learning.annealing.simulated import simulated_annealing
+from wfmlib.learning.descent.binary_sgd import binary_sgd
+from wfmlib.learning.descent.cross_entropy_sgd import cross_entropy_sgd
+from wfmlib.learning.descent.entropic_least_action import entropic_least_action
+from wfmlib.learning.descent.least_action import least_action
 from wfmlib.learning.descent.schedules import Schedule
 from wfmlib.learning.exact.all_fields import all_weights, enumerate_fields
-from wfmlib.learning.exact.enumeration import Enumeration, enumerate_solutions
+from wfmlib.learning.exact.enumeration import enumerate_solutions
 from wfmlib.learning.exact.replica_counts import solution_clusters, surrounding_counts
-from wfmlib.learning.messages.approximate import (
-    MessagePassing,
-    approximate_message_passing,
-    state_evolution,
-)
-from wfmlib.learning.messages.belief_propagation import BeliefPropagation, belief_propagation
-from wfmlib.learning.messages.focusing_bp import FocusingBP, focusing_bp
+from wfmlib.learning.messages.approximate import approximate_message_passing, state_evolution
+from wfmlib.learning.messages.belief_propagation import belief_propagation
+from wfmlib.learning.messages.focusing_bp import focusing_bp
 from wfmlib.learning.messages.focusing_protocols import (
     atanh_steps,
     exponential,
     pseudo_reinforcement,
 )
 from wfmlib.learning.messages.packed_patterns import PackedPatterns
-from wfmlib.learning.sampling.potential_annealing import PotentialAnnealing, potential_annealing
-from wfmlib.learning.sampling.stochastic_localization import Localization, stochastic_localization
+from wfmlib.learning.sampling.potential_annealing import potential_annealing
+from wfmlib.learning.sampling.stochastic_localization import stochastic_localization
 from wfmlib.learning.solution import ENDINGS, NoSolution, NotSettled, Solution
 
 __all__ = [
     "ENDINGS",
-    "Annealing",
-    "BeliefPropagation",
-    "BinarySGD",
-    "CrossEntropySGD",
-    "EntropicLeastAction",
-    "Enumeration",
-    "FocusingBP",
-    "LeastAction",
-    "Localization",
-    "MessagePassing",
     "NoSolution",
     "NotSettled",
     "PackedPatterns",
-    "PotentialAnnealing",
-    "ReplicatedAnnealing",
     "Schedule",
     "Solution",
     "all_weights",

@@ -1,4 +1,4 @@
-"""What an algorithm returns, and what it says where it found nothing."""
+"""Solutions that algorithms return, and the warnings where they found none."""
 
 from __future__ import annotations
 

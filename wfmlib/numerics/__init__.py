@@ -1,4 +1,4 @@
-"""What all other parts calculate with: they import nothing from the rest of the package.
+"""Numerics that all other parts stand on: they import nothing from the rest of the package.
 
 `gaussian` holds averages over normal fields and the functions of the normal tail, `solvers` the
 roots and fixed points that say when they fail, `portable` the arithmetic that is the same bit for

@@ -1,4 +1,4 @@
-"""What runs in place of instructions for the compiler, where numba is told not to compile."""
+"""Plain Python in place of compiler instructions, where numba is told not to compile."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Or
 from wfmlib.numerics.types import Array
 
-__all__ = ["Paired", "holm", "paired", "share_interval"]
+__all__ = ["holm", "paired", "share_interval"]
 
 
 def __dir__():

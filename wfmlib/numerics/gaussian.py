@@ -26,12 +26,9 @@ from wfmlib.numerics.tails import SQRT_2PI
 from wfmlib.numerics.types import Array
 
 __all__ = [
-    "LIMIT",
-    "ORDER",
     "G",
     "H",
     "average",
-    "fill_grid",
     "grid",
     "hazard",
     "hazard_derivative",

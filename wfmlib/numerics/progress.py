@@ -1,4 +1,4 @@
-"""A bar for what takes longer than two seconds, where somebody watches."""
+"""Progress bar for what takes longer than two seconds, where somebody watches."""
 
 from __future__ import annotations
 

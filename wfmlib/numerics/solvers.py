@@ -26,8 +26,6 @@ __all__ = [
     "NoZero",
     "NotConverged",
     "Report",
-    "accepted",
-    "bounded",
     "continuation",
     "first_root",
     "fixed_point",

@@ -1,4 +1,4 @@
-"""What signatures name again and again."""
+"""Type aliases of public signatures."""
 
 from __future__ import annotations
 

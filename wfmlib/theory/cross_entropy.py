@@ -34,7 +34,6 @@ from wfmlib.theory.saddles.replica_symmetric import Stationary
 from wfmlib.theory.typical.entropy import thermal_point
 
 __all__ = [
-    "ZeroTemperature",
     "instability_beta",
     "loss",
     "working_beta",

@@ -1,4 +1,4 @@
-"""What points of theory share: a bound of their entropies, and how they print.
+"""Base class of the points of theory: a bound of their entropies, and how they print.
 
 What was asked stands in one line, then a line for each answer.
 """

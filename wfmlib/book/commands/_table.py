@@ -1,4 +1,4 @@
-"""What the commands print: tables and named lines, no wider than the terminal we count on."""
+"""Tables and named lines in a terminal, no wider than we count on."""
 
 from __future__ import annotations
 

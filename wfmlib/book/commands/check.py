@@ -76,7 +76,7 @@ def _run(args):
 
 def _line(name, one):
     """Say what came of one sample."""
-    from wfmlib.book.experiments import Failure
+    from wfmlib.book.runs import Failure
 
     if isinstance(one, Failure):
         return f"{name}: {one}"

@@ -1,4 +1,4 @@
-"""What notebooks show: the slider that works on a page, and the book's colours and style.
+"""Figures of the book: the slider that works on a page, and the colours and style.
 
 Imported by no numerics. `figures` and the print fallback need matplotlib, a live slider needs
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
@@ -8,7 +8,7 @@ from wfmlib.book.display.marks import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
 from wfmlib.book.display.plotting import plot
-from wfmlib.book.display.slider import Slider, slider, stops_of
+from wfmlib.book.display.slider import slider, stops_of
 
 __all__ = [
     "COLOURS",
@@ -16,7 +16,6 @@ __all__ = [
     "LINES",
     "Curve",
     "Rule",
-    "Slider",
     "figures",
     "plot",
     "progress",

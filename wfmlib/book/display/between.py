@@ -1,4 +1,4 @@
-"""Between computed values: curves that are linear in what the slider changes, and how far off."""
+"""Interpolation between computed curves, linear in what the slider changes, and its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a figure with a slider can hold: curves or points, and reference lines."""
+"""Curves, points and reference lines: what a figure with a slider can hold."""
 
 from __future__ import annotations
 

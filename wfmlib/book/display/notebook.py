@@ -1,4 +1,4 @@
-"""What a chapter says once, at its top: how its figures look and come out."""
+"""Settings of a chapter's notebook: how its figures look and come out, said once at its top."""
 
 from __future__ import annotations
 

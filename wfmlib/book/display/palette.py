@@ -1,4 +1,4 @@
-"""One colour, one thing: the fixed code of colours and lines, the same on every page.
+"""Colours and lines of the figures: a fixed code, the same on every page.
 
 Every colour has a contrast of at least 3 against white. Within a group the luminances are steps
 (13 units of L* between activations, 10 between algorithms), so that a black-and-white print or a

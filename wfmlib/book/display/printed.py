@@ -1,4 +1,4 @@
-"""The figure on paper: a few frames laid over each other, from light to dark."""
+"""Figure of a slider on paper: a few frames laid over each other, from light to dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawing: from arrays to the markup of an SVG panel, in whole numbers and few of them.
+"""SVG panels: from arrays to markup, in whole numbers and few of them.
 
 Everything that moves is the ``d`` of a path, one string a frame. The same code writes the frame
 that stands in the page, the frames that the page's script swaps in, and those of a live kernel.

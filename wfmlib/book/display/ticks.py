@@ -1,4 +1,4 @@
-"""Limits, ticks and how numbers are written under them."""
+"""Limits and ticks of an axis, and how numbers are written under them."""
 
 from __future__ import annotations
 

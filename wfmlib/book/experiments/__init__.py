@@ -26,33 +26,19 @@ from urllib.request import url2pathname
 from wfmlib.book import runs
 from wfmlib.book.changes import changed, settable
 from wfmlib.book.runs import (
-    Agreement,
-    Axis,
     Compared,
     DamagedArchiveError,
     Experiment,
     Failure,
     Run,
     RunError,
-    Scale,
-    Task,
-    Variable,
     tasks,
 )
 
 __all__ = [
-    "Agreement",
     "ArchiveError",
-    "Axis",
-    "Compared",
     "DamagedArchiveError",
-    "Experiment",
-    "Failure",
-    "Run",
     "RunError",
-    "Scale",
-    "Task",
-    "Variable",
     "changed",
     "check",
     "complete",
@@ -61,7 +47,6 @@ __all__ = [
     "get",
     "load",
     "names",
-    "results_folder",
     "run",
     "settable",
     "tasks",

@@ -1,4 +1,4 @@
-"""What the experiments with focusing belief propagation share."""
+"""Focusing belief propagation in experiments: the settings and variables that several share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the experiments with images share: P1's task, its randomised version, the algorithms."""
+"""Images in experiments: P1's task, its randomised version, the algorithms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What annealing keeps of an instance, so that one flip costs little.
+"""State of an annealed instance: what is kept so that one flip costs little.
 
 A flip of the weight i of unit l changes, for each pattern, the preactivation of that one unit by
 +2 or -2. With the votes ``c_l`` of the units (all 1 unless rectified) and n weights in a unit,

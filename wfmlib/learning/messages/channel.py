@@ -1,4 +1,4 @@
-"""What one threshold unit says of one of its weights: the Gaussian step of message passing.
+"""Messages from one threshold unit to a weight: the Gaussian step of message passing.
 
 Seen from weight i, the sum over the other weights of a unit is nearly Gaussian, with the mean c_i
 and the variance v_i of their cavity distributions. Let A and B be the probabilities that the rest

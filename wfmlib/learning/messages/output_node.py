@@ -1,4 +1,4 @@
-"""The node that joins the hidden units of a committee: what it asks of each unit.
+"""Output node of a committee's factor graph: what it asks of each hidden unit.
 
 Every unit l answers +1 with probability p_l, by its own Gaussian sum. The output is right when
 more than half of the units say +1 (labels are multiplied into the patterns). The node tells unit

@@ -5,7 +5,6 @@
 """
 
 from wfmlib.theory.franz_parisi.potential import (
-    Point,
     curve,
     dense_threshold,
     distance_of_maximum,
@@ -19,7 +18,6 @@ from wfmlib.theory.franz_parisi.potential import (
 )
 
 __all__ = [
-    "Point",
     "curve",
     "dense_threshold",
     "distance_of_maximum",

@@ -5,7 +5,6 @@ end.
 """
 
 from wfmlib.theory.large_deviation.real_replicas_entropy import (
-    Point,
     curve,
     dense_threshold,
     energetic_term,
@@ -16,7 +15,6 @@ from wfmlib.theory.large_deviation.real_replicas_entropy import (
 )
 
 __all__ = [
-    "Point",
     "curve",
     "dense_threshold",
     "energetic_term",

@@ -1,4 +1,4 @@
-"""What a pattern contributes in a tree committee of three sign units.
+"""Energetic term of a tree committee of three sign units.
 
 The preactivations, times the label, are normal around ``omega_l`` with variance C; a unit is right
 with probability ``P_l = H(-omega_l / sqrt(C))``, wrong with ``Q_l = 1 - P_l``, and the majority is

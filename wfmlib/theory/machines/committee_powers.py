@@ -1,4 +1,4 @@
-"""What a pattern contributes in a committee of three sign units, for integer replicas.
+"""Energetic term of a committee of three sign units, for integer numbers of replicas.
 
 The majority is right if all units are, or all but one: with P the probability that a unit is right
 and ``Q = 1 - P``  [eq-ld-committee],

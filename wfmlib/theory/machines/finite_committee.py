@@ -1,4 +1,4 @@
-"""Typical solutions of tree committees of finitely many sign units, up to which load.
+"""Typical solutions and capacity of tree committees of finitely many sign units.
 
 Replica symmetry, spherical weights of each unit, margin 0. The output is the majority of K signs;
 as the overlap of solutions tends to 1, a pattern's K preactivations, normal with unit variance,

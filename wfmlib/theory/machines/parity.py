@@ -1,4 +1,4 @@
-"""What a pattern contributes in a parity machine of any number of units, for integer replicas.
+"""Energetic term of a parity machine of any number of units, for integer replicas.
 
 With P the probability that a unit is right, ``Q = 1 - P`` and ``e = P - Q``, the machine is right
 with probability ``Sigma = (1 + prod_l e_l) / 2``  [eq-parity-probability]. Its m-th power is a sum

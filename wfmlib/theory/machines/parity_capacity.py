@@ -1,4 +1,4 @@
-"""Where solutions end for a parity machine and spherical weights, with one step of breaking.
+"""Capacity of a parity machine with spherical weights, with one step of symmetry breaking.
 
 As in `one_step_capacity`, but a pattern has K fields, and falls short of its label where an odd
 number of units is wrong: then the unit nearest to its threshold crosses over, at the cost

@@ -1,4 +1,4 @@
-"""What a pattern contributes in a parity machine with infinitely many replicas.
+"""Energetic term of a parity machine with infinitely many replicas.
 
 In units of ``sqrt(1 - q1)``, with shared fields x, we need the maximum over z of
 

@@ -1,4 +1,4 @@
-"""What a pattern contributes in a parity machine for any real number of replicas.
+"""Energetic term of a parity machine for any real number of replicas.
 
 `parity` knows integer numbers of them. What lies between is interpolated: ``ln < Sigma^m >`` is
 the logarithm of a moment of a probability, an analytic function of m in a half-plane that contains

@@ -1,4 +1,4 @@
-"""Where solutions end for three sign units and spherical weights, with broken symmetry.
+"""Capacity of three sign units and spherical weights, with broken symmetry.
 
 As in `one_step_capacity`, but a pattern has three fields, and falls short of its label by the
 least distance D by which they must move for the majority to be right: two must be positive,

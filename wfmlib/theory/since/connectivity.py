@@ -1,4 +1,4 @@
-"""What lies between two typical solutions on the sphere: the error along the geodesic.
+"""Connectivity of typical solutions on the sphere: the error along the geodesic between two.
 
 Two solutions w1 and w2 are drawn independently from typical ones, of margins k1 and k2. Between
 them lies the great circle through both, ``w = [(1 - g) w1 + g w2] / n`` with the position g from 0

@@ -40,7 +40,7 @@ from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.constrained_groups import RULE, Groups
 
-__all__ = ["BrokenPoint", "Survey", "search", "solve"]
+__all__ = ["search", "solve"]
 
 
 def __dir__():

@@ -31,9 +31,6 @@ from wfmlib.theory.points import Shown
 from wfmlib.theory.teacher import taught_replicas, taught_surroundings
 
 __all__ = [
-    "Replicas",
-    "Student",
-    "Surroundings",
     "dense_threshold",
     "max_margin",
     "replica_threshold",

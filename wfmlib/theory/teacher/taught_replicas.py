@@ -1,4 +1,4 @@
-"""Infinitely many real replicas at a fixed mutual overlap, all of one teacher's labels.
+"""Saddle point of infinitely many real replicas at one overlap, of one teacher's labels.
 
 As `log_concave` says, with one more overlap, S of a replica with the teacher. In the frame where
 the teacher's weights are all +1 its conjugate adds a constant field to every weight; a pattern's

@@ -1,4 +1,4 @@
-"""One turn of the loop: solutions around a student with a margin, all of one teacher's labels.
+"""Saddle point of solutions around a student with a margin, all of one teacher's labels.
 
 Four kinds of vectors share a pattern: the teacher (label +1 where its field u is positive), the
 reference, the other references of its kind, and the solutions counted, with overlaps R (teacher

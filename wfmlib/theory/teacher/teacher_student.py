@@ -1,4 +1,4 @@
-"""A rule behind the labels: students of a teacher with binary weights.
+"""Teacher and student: what typical students know of a teacher with binary weights.
 
 Draw the teacher first, then patterns with the labels that it gives (and, with a margin, those
 patterns only that it labels with that margin). The teacher is then one of the solutions, planted
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Learned",
     "curve",
     "dense_threshold",
     "generalisation_error",

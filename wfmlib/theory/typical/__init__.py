@@ -5,9 +5,6 @@
 """
 
 from wfmlib.theory.typical.entropy import (
-    GibbsPoint,
-    OneStep,
-    SaddlePoint,
     capacity,
     curve,
     instability,
@@ -18,9 +15,6 @@ from wfmlib.theory.typical.entropy import (
 )
 
 __all__ = [
-    "GibbsPoint",
-    "OneStep",
-    "SaddlePoint",
     "capacity",
     "curve",
     "instability",

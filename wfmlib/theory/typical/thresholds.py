@@ -37,6 +37,7 @@ from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity
 from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
 from wfmlib.theory.since import full_breaking
 from wfmlib.theory.since.full_breaking import few_units
+from wfmlib.theory.since.full_breaking.steps import MOST as MOST_STEPS
 from wfmlib.theory.typical import one_step
 
 SYMMETRIES = ("RS", "1RSB", "2RSB", "full")  # by name; or by the number of steps
@@ -291,7 +292,7 @@ def _ansatz(ansatz):
     if isinstance(ansatz, str):
         return arguments.choice("ansatz", ansatz, SYMMETRIES)
     allowed = f"ansatz, if not {', '.join(map(repr, SYMMETRIES))},"
-    steps = arguments.integer(allowed, ansatz, 1, full_breaking.MOST_STEPS)
+    steps = arguments.integer(allowed, ansatz, 1, MOST_STEPS)
     return {1: "1RSB", 2: "2RSB"}.get(steps, steps)
 
 

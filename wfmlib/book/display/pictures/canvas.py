@@ -1,4 +1,4 @@
-"""What the pictures share: panels without axes, points, boxes and arrows."""
+"""Canvas of the pictures: panels without axes, points, boxes and arrows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds a solution: the ball of radius D around it, and the five phases of margins."""
+"""Pictures of a solution's surroundings: the ball of radius D, and the five phases of margins."""
 
 from __future__ import annotations
 

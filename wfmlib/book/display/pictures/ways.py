@@ -1,4 +1,4 @@
-"""The argument of the book in one line: patterns, an algorithm, a landscape."""
+"""Picture of the book's argument: patterns, an algorithm, a landscape."""
 
 from __future__ import annotations
 

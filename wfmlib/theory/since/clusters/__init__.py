@@ -6,25 +6,11 @@ densest groups stops being monotonic. Weights are binary.
 """
 
 from wfmlib.theory.since.clusters.breakup import breakup
-from wfmlib.theory.since.clusters.gaps import (
-    FirstGap,
-    first_gap,
-    last_load,
-    overlap_gap,
-    threshold,
-)
-from wfmlib.theory.since.clusters.groups import Groups, curve, entropy, solve
-from wfmlib.theory.since.clusters.nested import (
-    NestedGap,
-    first_nested_gap,
-    nested_entropy,
-    nested_threshold,
-)
+from wfmlib.theory.since.clusters.gaps import first_gap, last_load, overlap_gap, threshold
+from wfmlib.theory.since.clusters.groups import curve, entropy, solve
+from wfmlib.theory.since.clusters.nested import first_nested_gap, nested_entropy, nested_threshold
 
 __all__ = [
-    "FirstGap",
-    "Groups",
-    "NestedGap",
     "breakup",
     "curve",
     "entropy",

@@ -9,23 +9,15 @@ them. One step for finitely many sign units: `votes`, what a pattern contributes
 their capacity; `many_units`, how it grows with their number.
 """
 
-from wfmlib.theory.since.full_breaking.below import LoadHierarchy, at_load
-from wfmlib.theory.since.full_breaking.few_units import FiniteCapacity, finite_capacity
-from wfmlib.theory.since.full_breaking.fields import Fields, fields
-from wfmlib.theory.since.full_breaking.hierarchy import Hierarchy, solve
-from wfmlib.theory.since.full_breaking.jamming import Exponents, exponents
-from wfmlib.theory.since.full_breaking.many_units import WideCapacity, wide_capacity
+from wfmlib.theory.since.full_breaking.below import at_load
+from wfmlib.theory.since.full_breaking.few_units import finite_capacity
+from wfmlib.theory.since.full_breaking.fields import fields
+from wfmlib.theory.since.full_breaking.hierarchy import solve
+from wfmlib.theory.since.full_breaking.jamming import exponents
+from wfmlib.theory.since.full_breaking.many_units import wide_capacity
 from wfmlib.theory.since.full_breaking.slopes import gap_onset, slope
-from wfmlib.theory.since.full_breaking.steps import MOST as MOST_STEPS
 
 __all__ = [
-    "MOST_STEPS",
-    "Exponents",
-    "Fields",
-    "FiniteCapacity",
-    "Hierarchy",
-    "LoadHierarchy",
-    "WideCapacity",
     "at_load",
     "exponents",
     "fields",

@@ -1,4 +1,4 @@
-"""The smallest load of a continuous hierarchy.
+"""Capacity with continuous symmetry breaking: the smallest load of a hierarchy.
 
 From an overlap q1 on, y grows smoothly up to q = 1, where it diverges as a power of ``1 - q``.
 With ``s = ln[(1 - q1) / (1 - q)]`` the logarithm of dy/ds is a linear function of s and a

@@ -1,4 +1,4 @@
-"""The smallest load of k steps: overlaps and heights free."""
+"""Capacity with k steps of symmetry breaking: the smallest load, overlaps and heights free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pattern contributes at capacity where a group votes: a few sign units, one step.
+"""Energetic term at capacity where a group votes: a few sign units, one step.
 
 Members of a group share the fields of K units, ``sqrt(q0) v``; their own are normal about them
 with variance ``1 - q0``. A pattern weighs a group by ``W = <exp(-r D^2 / 2)>``, with D the least
