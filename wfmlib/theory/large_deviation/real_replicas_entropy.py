@@ -44,7 +44,7 @@ from wfmlib.theory.axes import (
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
-from wfmlib.theory.saddles.broken_replicas import Clusters, broken_saddle
+from wfmlib.theory.saddles.broken_replicas import FAR, Clusters, broken_saddle
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 from wfmlib.theory.sweeps import dataset
 
@@ -65,6 +65,7 @@ __all__ = [
 
 KINDS = (*ONE_FIELD, THREE_UNITS, PARITY)
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
+LEAST_FELT = 1e-12  # of a local entropy, for clusters to be compared with
 NO_CLUSTERS = -30.0  # ln [(q1 - q0) / q0]: two clusters are one, to every digit
 MOST = 1e5  # replicas; beyond, the complexity is lost in rounding
 
@@ -83,7 +84,6 @@ Replicas: TypeAlias = Annotated[
         Annotated[float, Interval(ge=1.0, le=float(MOST_POWERS))],
     ),
 ]
-Steps: TypeAlias = Annotated[int, Interval(ge=0, le=1)]
 #: With one, V does not depend on the overlap.
 Several: TypeAlias = Annotated[float, Interval(gt=1.0, le=MOST), Or(math.inf)]
 
@@ -183,7 +183,7 @@ def solve(
     constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    steps: Steps = 0,
+    steps: int = 0,
 ) -> Point:
     """Solve for real replicas at one mutual overlap.
 
@@ -219,7 +219,8 @@ def solve(
     NotConverged
         Where the overlap is not above the replica-symmetric overlap: there is no saddle point with
         groups there. With one step, where it is not above the overlap inside a cluster of typical
-        solutions with one step (`typical.solve_1rsb`).
+        solutions with one step (`typical.solve_1rsb`), and where patterns hardly matter: where the
+        local entropy is above -1e-12, and no lower one is found.
 
     Notes
     -----
@@ -267,6 +268,8 @@ def _broken(point, place, axes):
         return replace(point, steps=1)
     state, report = broken_saddle(overlap, alpha, axes, point.local_entropy)
     if state is None:
+        if point.local_entropy > -LEAST_FELT:
+            raise NotConverged(Report(False, math.inf, report.iterations, FAR))
         near = Clusters(overlap, (-place, NO_CLUSTERS, 0.0), axes)
         return replace(point, steps=1, replicon=near.replicon(alpha), report=report)
     free = axes[0].unloaded(overlap, math.inf)
@@ -358,7 +361,7 @@ def curve(
     constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
-    steps: Steps = 0,
+    steps: int = 0,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Solve at many overlaps, each the start of the next smaller one.
@@ -667,7 +670,7 @@ def dense_threshold(
 
 
 def _checked(device, constraint, replicas, steps):
-    if steps == 0:
+    if arguments.integer("steps", steps, 0, 1) == 0:
         return checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
     if replicas != math.inf:
         raise ValueError(f"replicas must be math.inf with steps=1, got {replicas!r}")
