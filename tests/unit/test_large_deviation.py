@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize, special
+from scipy import integrate, interpolate, optimize, special
 
 from wfmlib import Binary, Margin, ParityMachine, Perceptron, ReLU, Sign, Spherical, TreeCommittee
 from wfmlib.models.activations import Linear
@@ -15,6 +15,7 @@ from wfmlib.theory import large_deviation, typical
 from wfmlib.theory.large_deviation import curve, solve
 from wfmlib.theory.large_deviation import real_replicas_entropy as module
 from wfmlib.theory.saddles import real_replicas
+from wfmlib.theory.saddles.broken_replicas import Clusters
 from wfmlib.theory.saddles.broken_symmetry import Broken
 from wfmlib.theory.saddles.real_replicas import Finite, Infinite
 
@@ -601,3 +602,183 @@ def test_energetic_term_counts_each_pattern(alpha):
     low, point, high = (solve(SIGNS, alpha + shift, 0.9) for shift in (-step, 0.0, step))
     slope = (high.entropy - low.entropy) / (2.0 * step)
     assert point.energetic / alpha == pytest.approx(slope, rel=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------
+# One step of breaking between groups
+# ------------------------------------------------------------------------------------------------
+
+
+def bisected(field, push, variance):
+    """Where a field comes to rest that a pattern pushes, between it and where it is pushed at."""
+    width = math.sqrt(variance)
+
+    def slope(w):
+        t = w / width
+        return np.exp(-0.5 * t**2 - special.log_ndtr(t)) / math.sqrt(2.0 * math.pi) / width
+
+    low, high = field, field + push * slope(field)
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        above = middle - field > push * slope(middle)
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    force = slope(low)
+    bend = -force * (force + low / variance)
+    term = special.log_ndtr(low / width) - 0.5 * push * force**2
+    return term, force, bend / (1.0 - push * bend)
+
+
+def as_written(device, alpha, q1, d0, q0, m):
+    """The local entropy of eq-ld-broken, and the replicons in clusters and between them."""
+    (c0, slope0), (c1, slope1) = (effective(device.activation, q) for q in (q0, q1))
+    x, z = X[::2], np.arange(-10.0, 25.0, 2.0 * STEP)
+    field = math.sqrt(c0) * x[:, None] + math.sqrt(c1 - c0) * z
+    at = np.arange(np.min(field) - 0.1, np.max(field) + 0.1, 0.02)
+    table = np.column_stack(bisected(at, slope1 * d0, 1.0 - c1))
+    term, force, bend = np.moveaxis(interpolate.CubicSpline(at, table)(field), -1, 0)
+    exponent = m * term - 0.5 * z**2 + math.log(2.0 * STEP / math.sqrt(2.0 * math.pi))
+    log_norm, measure = special.logsumexp(exponent, axis=1), 2.0 * DX[::2]
+    share = np.exp(exponent - log_norm[:, None])
+    inner, outer = 1.0 - q1 + d0, 1.0 - q1 + d0 + m * (q1 - q0)
+    entropy = math.log(outer / inner) / (2.0 * m) + q0 / (2.0 * outer)
+    curved0, curved1 = (
+        (effective(device.activation, q + 1e-6)[1] - effective(device.activation, q - 1e-6)[1])
+        / 2e-6
+        for q in (q0, q1)
+    )
+    mean, square = np.sum(share * force, axis=1), np.sum(share * force**2, axis=1)
+    within = slope1**2 * np.sum(share * bend**2, axis=1) + curved1 * square
+    between = slope0**2 * (np.sum(share * bend, axis=1) + m * (square - mean**2)) ** 2
+    between += curved0 * mean**2
+    replicons = alpha * inner**2 * (measure @ within), alpha * outer**2 * (measure @ between)
+    return entropy + alpha / m * (measure @ log_norm), replicons
+
+
+@pytest.mark.parametrize(
+    ("unit", "alpha", "q1"),
+    [(Sign(), 1.0, 0.9), (Sign(), 4.0, 0.98), (ReLU(), 1.0, 0.9)],
+)
+def test_clusters_of_groups_are_the_minimum_of_what_is_written(unit, alpha, q1):
+    """Plain sums, bisection and Nelder-Mead from one start for all."""
+    device = TreeCommittee(np.inf, unit)
+
+    def height(x):
+        q0, m = q1 * special.expit(x[1]), math.exp(x[2])
+        return as_written(device, alpha, q1, (1.0 - q1) * math.exp(x[0]), q0, m)[0]
+
+    given = {"xatol": 1e-4, "fatol": 1e-11, "maxiter": 400}
+    found = optimize.minimize(height, [1.0, 1.0, 1.0], method="Nelder-Mead", options=given)
+    point = solve(device, alpha, q1, steps=1)
+    assert point.local_entropy == pytest.approx(found.fun, rel=1e-8)
+    spread, q0, m = (1.0 - q1) * math.exp(found.x[0]), q1 * special.expit(found.x[1]), found.x[2]
+    assert point.spread == pytest.approx(spread, rel=2e-3)
+    assert point.q0 == pytest.approx(q0, rel=2e-4)
+    assert point.m == pytest.approx(math.exp(m), rel=2e-3)
+    _, replicons = as_written(device, alpha, q1, point.spread, point.q0, point.m)
+    assert point.replicon == pytest.approx(max(replicons), rel=1e-6)
+    assert point.replicon > 1.0  # a further step is lower still
+
+
+@pytest.mark.parametrize(
+    ("alpha", "q1", "symmetric", "broken"),
+    [
+        (0.5, 0.9, -0.0021, -0.0030),
+        (1.0, 0.7, -0.2667, -0.2668),
+        (1.0, 0.8, -0.1700, -0.1734),
+        (1.0, 0.95, -0.0062, -0.0172),
+        (2.0, 0.95, -0.166, -0.299),
+        (4.0, 0.98, -0.42, -1.48),
+    ],
+)
+def test_clusters_of_groups_of_sign_units_as_in_a_calculation_of_its_own(
+    alpha, q1, symmetric, broken
+):
+    """Another code, another search, by another hand; to the digits that it printed."""
+    digits = 2 if alpha == 4.0 else 3 if alpha == 2.0 else 4
+    for steps, value in ((0, symmetric), (1, broken)):
+        found = solve(SIGNS, alpha, q1, steps=steps)
+        assert found.local_entropy == pytest.approx(value, abs=0.6 * 10.0**-digits)
+    assert found.q0 < q1
+    assert found.m > 0.0
+
+
+@pytest.mark.parametrize("case", CASES[:2])
+def test_without_clusters_groups_are_symmetric(case):
+    device, alpha, q1 = case
+    symmetric = solve(device, alpha, q1)
+    spread = math.log(symmetric.spread / (1.0 - q1))
+    for place in ((spread, -25.0, 1.0), (spread, -0.5, -18.0)):  # q0 = q1, m = 0
+        at = Clusters(q1, place, axes_of(device))
+        assert at.local_entropy(alpha) == pytest.approx(symmetric.local_entropy, abs=1e-8)
+        assert at.slope(alpha) == pytest.approx(symmetric.entropy_slope, abs=1e-6)
+
+
+def test_without_groups_clusters_are_groups_of_m_replicas():
+    q1, m = 0.9, 3.0
+    point = solve(SIGNS, 1.0, q1, replicas=m)
+    at = Clusters(q1, (-30.0, math.log((q1 - point.q0) / point.q0), math.log(m)), axes_of(SIGNS))
+    assert at.entropy(1.0) == pytest.approx(point.entropy, abs=1e-12)
+
+
+def test_clusters_begin_where_typical_solutions_have_them():
+    """At loads where replica symmetry is unstable: below the overlap in a cluster are none."""
+    typical_groups = typical.solve_1rsb(SIGNS, 4.0)
+    with pytest.raises(NotConverged, match="cluster of typical solutions"):
+        solve(SIGNS, 4.0, typical_groups.q1 - 1e-3, steps=1)
+    point = solve(SIGNS, 4.0, typical_groups.q1 + 1e-4, steps=1)
+    assert point.entropy == pytest.approx(typical_groups.entropy, abs=1e-5)
+    assert point.m == pytest.approx(typical_groups.m, rel=1e-3)
+    assert point.q0 == pytest.approx(typical_groups.q0, rel=1e-3)
+
+
+@pytest.mark.parametrize(("alpha", "device"), [(0.2, SIGNS), (1.0, TreeCommittee(np.inf, ReLU()))])
+def test_clusters_begin_where_symmetric_groups_lose_their_stability(alpha, device):
+    def replicon(q1):
+        near = math.log(solve(device, alpha, q1).spread / (1.0 - q1))
+        return Clusters(q1, (near, -30.0, 0.0), axes_of(device)).replicon(alpha)
+
+    onset = optimize.brentq(lambda q1: replicon(q1) - 1.0, 0.6, 0.9, xtol=1e-6)
+    if device == SIGNS:
+        assert onset < 1.0 / math.sqrt(2.0)
+    below, above = (solve(device, alpha, onset + step, steps=1) for step in (-0.03, 0.03))
+    assert below.m is None
+    assert below.q0 == onset - 0.03
+    assert below.replicon == pytest.approx(replicon(onset - 0.03))
+    assert above.m is not None
+    assert above.local_entropy < solve(device, alpha, onset + 0.03).local_entropy
+
+
+def test_the_slope_with_clusters_is_that_of_the_free_entropy():
+    step = 1e-4
+    ends = [solve(SIGNS, 1.0, 0.9 + x, steps=1).entropy for x in (-step, step)]
+    point = solve(SIGNS, 1.0, 0.9, steps=1)
+    assert point.entropy_slope == pytest.approx((ends[1] - ends[0]) / (2.0 * step), rel=1e-6)
+    found = curve(SIGNS, 1.0, [0.6, 0.9], steps=1)
+    assert found.local_entropy[1] == pytest.approx(point.local_entropy, rel=1e-12)
+    assert found.m.values[1] == pytest.approx(point.m)
+    assert math.isnan(found.m[0])
+    assert found.attrs["steps"] == 1
+
+
+def test_groups_of_a_convex_set_form_no_clusters():
+    device = Perceptron(Spherical())
+    point, symmetric = (solve(device, 1.0, 0.9, steps=steps) for steps in (1, 0))
+    assert point.local_entropy == symmetric.local_entropy
+    assert point.m is None
+    assert point.replicon < 1.0
+    assert "(stable)" in repr(point)
+    assert solve(device, 0.0, 0.9, steps=1).local_entropy == 0.0
+
+
+@pytest.mark.parametrize(
+    ("device", "given", "message"),
+    [
+        (SIGNS, {"replicas": 20.0}, "replicas must be math.inf with steps=1"),
+        (TreeCommittee(3), {}, "steps=1"),
+        (PERCEPTRON, {}, "must have weights Spherical"),
+        (SIGNS, {"steps": 2}, "steps"),
+    ],
+)
+def test_clusters_are_refused_where_there_is_no_formula(device, given, message):
+    with pytest.raises(ValueError, match=message):
+        solve(device, 1.0, 0.9, **{"steps": 1} | given)

@@ -40,6 +40,7 @@ MEANING = {
     "energetic": (NATS, "energetic term"),
     "q0": ("1", "overlap between groups"),
     "spread": ("1", "replicas times the overlap within less that between groups"),
+    "m": ("1", "Parisi parameter"),
     "entropy_slope": (NATS, "slope of the free entropy in the overlap"),
     "complexity": (NATS, "logarithm of the number of groups"),
     "converged": ("1", "whether there is a saddle point"),

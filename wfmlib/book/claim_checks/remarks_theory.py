@@ -86,17 +86,18 @@ def delta_peak_at_capacity():
 
 
 def flat_near_one_everywhere():
-    """The log-fraction towards q1 = 1, rectifiers and sign units, binary and real weights."""
+    """The log-fraction towards q1 = 1; of real weights with one step of breaking of groups."""
     overlaps, rows = (0.8, 0.9, 0.95), {}
-    for weights, load in ((Binary(), 0.4), (Spherical(), 1.0)):
+    for weights, load, steps in ((Binary(), 0.4, 0), (Spherical(), 0.5, 1)):
         for unit in (ReLU(), Sign()):
             name = f"{type(unit).__name__}, {type(weights).__name__.lower()}"
             device = TreeCommittee(np.inf, unit, weights)
-            rows[name] = large_deviation.local_entropy(device, load, overlaps)
-    flat = all(np.all(np.diff(row) > 0.0) and -0.02 < row[-1] <= 0.0 for row in rows.values())
+            found = large_deviation.curve(device, load, overlaps, steps=steps)
+            rows[name] = found.local_entropy.values
+    flat = all(np.all(np.diff(row) > 0.0) and -0.005 < row[-1] <= 0.0 for row in rows.values())
     return bool(flat), (
         "; ".join(f"{name} {row[-1]:.0e}" for name, row in rows.items())
-        + " nats at overlap 0.95 (binary at α = 0.4, real at 1)"
+        + " nats at overlap 0.95 (binary at α = 0.4, real at 0.5)"
     )
 
 

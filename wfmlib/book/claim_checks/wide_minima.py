@@ -8,9 +8,10 @@ import numpy as np
 
 from wfmlib.book.claim_checks.words import listed
 from wfmlib.models import Binary, Perceptron, ReLU, Sign, Spherical, TreeCommittee
-from wfmlib.theory import axes, large_deviation, stabilities, typical
+from wfmlib.theory import large_deviation, stabilities, typical
 
 THREE, MANY = TreeCommittee(3), TreeCommittee(np.inf)  # sign units, real weights
+RELU = TreeCommittee(np.inf, ReLU())
 
 
 def dense_regions_exist_binary():
@@ -51,34 +52,33 @@ def sign_committee_k3_capacity():
     return typical.capacity(THREE, ansatz="1RSB")
 
 
-def wide_minima_three_units():
-    """The log fraction at three overlaps with a spread of 0.7, at the loads they belong to.
-
-    The load grows with the overlap, and more patterns leave less: at one load it rises faster.
-    """
-    found, loads, spread, overlaps = [], [], 0.7, (0.94, 0.98, 0.995)
-    for overlap in overlaps:
-        at = axes.energetic(THREE).limit_averages(overlap, spread, 0.0)
-        outer = 1.0 - overlap + spread
-        loads.append(overlap / outer**2 / at.force)
-        found.append(0.5 * overlap / outer + loads[-1] * at.term)
-    harder = sign_committee_k3_instability() < loads[0] < loads[1] < loads[2]
-    rising = found[0] < found[1] < found[2] < 0.0 and found[2] > 0.5 * found[1]
-    return bool(harder and rising), (
-        f"{listed(found, 3)} nats at overlaps {listed(overlaps, 3)} at α = {listed(loads, 2)}, "
-        "above the replica-symmetric instability"
-    )
-
-
 def wide_minima_many_units():
-    """The log fraction of solutions in groups towards q1 = 1, many sign units, at α = 1, 3, 5."""
-    overlaps = (0.9, 0.97, 0.99, 0.997)
-    rows = [large_deviation.local_entropy(MANY, load, overlaps) for load in (1.0, 3.0, 5.0)]
+    """The log fraction towards q1 = 1, many sign units, one more step of breaking, to α = 4."""
+    overlaps, loads = (0.98, 0.997, 0.9997), (3.0, 4.0)
+    rows = [
+        [large_deviation.solve(MANY, load, q, steps=1).local_entropy for q in overlaps]
+        for load in loads
+    ]
     rising = all(np.all(np.diff(row) > 0.0) for row in rows)
-    ends = [row[-1] for row in rows]
-    return bool(rising and min(ends) > -0.05), (
-        f"{', '.join(f'{one:.0e}' for one in ends)} nats at overlap 0.997 for α = 1, 3, 5"
+    words = [f"α = {a:g}: {listed(row, 4)}" for a, row in zip(loads, rows, strict=True)]
+    return bool(rising and min(row[-1] for row in rows) > -0.05), (
+        f"{'; '.join(words)} nats at overlaps {listed(overlaps, 4)}"
     )
+
+
+def small_rsb_corrections():
+    """The log fraction of many units with symmetric groups and with one more step of breaking."""
+    cases = ((MANY, 1.0, 0.8), (MANY, 1.0, 0.95), (MANY, 4.0, 0.98), (RELU, 1.0, 0.95))
+    pairs = [
+        [large_deviation.solve(*case, steps=steps).local_entropy for steps in (0, 1)]
+        for case in cases
+    ]
+    words = "; ".join(
+        f"{'rectifiers' if device == RELU else 'signs'}, α = {load:g}, q1 = {overlap}: "
+        f"{before:.4f} becomes {after:.4f}"
+        for (device, load, overlap), (before, after) in zip(cases, pairs, strict=True)
+    )
+    return all(after > 1.1 * before for before, after in pairs), f"{words} nats"
 
 
 def energetic_term_is_log_fraction():

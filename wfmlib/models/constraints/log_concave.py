@@ -36,7 +36,7 @@ import numpy as np
 
 from wfmlib.numerics import gaussian
 
-__all__ = ["Averages", "Grouped", "Limit", "LogConcave", "Response", "Split"]
+__all__ = ["Averages", "Grouped", "Limit", "LogConcave", "Response", "Split", "Tilted"]
 
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
 NEAR = 8.5  # the same next to a reference: beyond it weighs 2e-17
@@ -108,6 +108,51 @@ class Grouped(NamedTuple):
     spread: float
     term: float
     information: float
+
+
+class Tilted(NamedTuple):
+    """Fields in groups of m, as their replicas see them.
+
+    Attributes
+    ----------
+    m : float
+        Replicas in a group.
+    outer : ndarray
+        Weights of the fields that all groups share.
+    starts : ndarray
+        Where each of these begins in the arrays of the fields inside its groups.
+    here, inside : Response
+        At the likeliest field inside, and at all of them.
+    share : ndarray
+        Weight of each field inside.
+    log_norm, moved : ndarray
+        ``ln <e^{m f}>``, without f at the likeliest field; what its mean is compared with.
+    """
+
+    m: float
+    outer: np.ndarray
+    starts: np.ndarray
+    here: Response
+    inside: Response
+    share: np.ndarray
+    log_norm: np.ndarray
+    moved: np.ndarray
+
+    def mean(self, values):
+        """Average over the fields inside, for each that all groups share."""
+        return np.add.reduceat(self.share * values, self.starts)
+
+    def grouped(self):
+        """Return the averages of `Grouped`."""
+        sizes = np.diff([*self.starts, len(self.share)])
+        response = self.inside.slope - np.repeat(self.here.slope, sizes)
+        first, second = self.mean(response), self.mean(response**2)
+        return Grouped(
+            common=float(self.outer @ (self.here.slope + first) ** 2),
+            spread=float(self.outer @ (second - first**2)),
+            term=float(self.outer @ (self.here.log_weight + self.log_norm / self.m)),
+            information=float(self.outer @ (self.mean(self.moved) - self.log_norm)),
+        )
 
 
 class Limit(NamedTuple):
@@ -210,6 +255,15 @@ class LogConcave:
         -------
         Grouped
         """
+        return self.tilted(c0, gap, variance, m, rule).grouped()
+
+    def tilted(self, c0, gap, variance, m, rule=RULE):
+        """Return the fields in groups with their weights; arguments as `grouped`.
+
+        Returns
+        -------
+        Tilted
+        """
         root, width = math.sqrt(c0), math.sqrt(gap)
         given = [(centre, math.hypot(w, width)) for centre, w in self.features(variance)]
         x, outer = self._shared(root, given, rule)
@@ -218,7 +272,7 @@ class LogConcave:
         place = width * m * here.slope  # of y, where the group's weight is largest
         narrow = 1.0 / np.sqrt(1.0 - m * gap * here.curvature)
         nodes, weights = [], []
-        bends = self._bends(variance, m)
+        bends = self.bends(variance, m)
         for i in range(len(x)):
             features = [(0.0, narrow[i])]
             features += [((c - middle[i]) / width, w / width) for c, w in bends]
@@ -232,26 +286,17 @@ class LogConcave:
         # y^2 / 2 = place^2 / 2 + place t + t^2 / 2; the weight's logarithm is largest at t = 0
         exponent = m * (inside.log_weight - np.repeat(here.log_weight, sizes))
         exponent -= np.repeat(place, sizes) * t
-        response = inside.slope - np.repeat(here.slope, sizes)
         excess = weight * np.expm1(exponent)
-        tilted = weight + excess
-        excess, first, second, moved = (
-            np.add.reduceat(one, starts)
-            for one in (
-                excess,
-                tilted * response,
-                tilted * response**2,
-                tilted * (exponent + np.repeat(place, sizes) * t),
-            )
-        )
-        norm = 1.0 + excess
-        first, second = first / norm, second / norm
-        log_norm = np.log1p(excess) - 0.5 * place**2
-        return Grouped(
-            common=float(outer @ (here.slope + first) ** 2),
-            spread=float(outer @ (second - first**2)),
-            term=float(outer @ (here.log_weight + log_norm / m)),
-            information=float(outer @ (moved / norm - log_norm)),
+        tilted, excess = weight + excess, np.add.reduceat(excess, starts)
+        return Tilted(
+            m=m,
+            outer=outer,
+            starts=starts,
+            here=here,
+            inside=inside,
+            share=tilted / np.repeat(1.0 + excess, sizes),
+            log_norm=np.log1p(excess) - 0.5 * place**2,
+            moved=exponent + np.repeat(place, sizes) * t,
         )
 
     def limit(self, c, spread, variance):
@@ -269,7 +314,7 @@ class LogConcave:
         Limit
         """
         root = math.sqrt(c)
-        x, measure = self._shared(root, self._bends(variance, spread / variance), RULE)
+        x, measure = self._shared(root, self.bends(variance, spread / variance), RULE)
         at = self.at(self.pushed(root * x, spread, variance), variance)
         give = -at.curvature
         return Limit(
@@ -376,7 +421,7 @@ class LogConcave:
             w = after
         return w
 
-    def _bends(self, variance, strength):
+    def bends(self, variance, strength):
         """Return where f bends, and where a pull of that strength begins to be felt."""
         begin = math.sqrt(2.0 * math.log1p(strength))
         bends = []

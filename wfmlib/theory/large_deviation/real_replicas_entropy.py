@@ -2,8 +2,8 @@
 
 The configurations of y solutions with mutual overlaps q1 are counted, ``N y V(q1)`` being the
 logarithm of their number, or share of the sphere  [eq-mutual-replicas], [eq-ld-entropy]. With many
-replicas the count is ruled by regions in which solutions lie densest. Replica symmetry between the
-groups of y throughout.
+replicas the count is ruled by regions in which solutions lie densest. Symmetry between the groups
+of y, or one step of its breaking.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
-from wfmlib.models.weights import Binary
+from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Narrower, Or, Range, Swept
 from wfmlib.numerics.solvers import (
@@ -45,6 +45,7 @@ from wfmlib.theory.axes import (
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
+from wfmlib.theory.saddles.broken_replicas import FAR, Clusters, broken_saddle
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 from wfmlib.theory.sweeps import sweep
 
@@ -65,6 +66,8 @@ __all__ = [
 
 KINDS = (*ONE_FIELD, THREE_UNITS, PARITY)
 ROUNDING = 1e-15  # over 1 - overlap: of an entropy
+LEAST_FELT = 1e-12  # of a local entropy, for clusters to be compared with
+NO_CLUSTERS = -30.0  # ln [(q1 - q0) / q0]: two clusters are one, to every digit
 MOST = 1e5  # replicas; beyond, the complexity is lost in rounding
 
 Overlap: TypeAlias = Annotated[
@@ -106,6 +109,8 @@ class Point(Shown):
         y, at least 1; may be infinite.
     constraint : Margin
         What every pattern demands.
+    steps : int
+        Of symmetry breaking between groups: 0 or 1.
     entropy : float
         Free entropy V: logarithm of the number (Binary) or share (Spherical) of configurations of
         the replicas, in nats per weight and replica  [eq-ld-entropy]. Not normalised.
@@ -117,9 +122,17 @@ class Point(Shown):
         to normalise.
     q0 : float
         Overlap of replicas from different groups. If `replicas` is infinite it equals `overlap`,
-        or 0 for a band, where groups without any overlap are the lowest minimum.
+        or 0 for a band, where groups without any overlap are the lowest minimum. With clusters of
+        groups, of replicas from different clusters.
     spread : float
-        ``y (q1 - q0)``; infinite with infinitely many replicas at load 0, or if q0 is 0.
+        ``y (q1 - q0)``; infinite with infinitely many replicas at load 0, or if q0 is 0. With
+        clusters of groups, of the overlap between two groups of one cluster.
+    m : float or None
+        With one step, the Parisi parameter: replicas in a cluster of groups  [eq-ld-broken]. None
+        where there are no clusters, as groups that are symmetric to each other are the minimum.
+    replicon : float or None
+        With one step, the larger of those in clusters and between them: a further step lowers
+        `entropy` where it is above 1. None without patterns.
     slope : float
         Derivative of `local_entropy` in the overlap  [eq-ld-slope].
     entropy_slope : float
@@ -131,15 +144,19 @@ class Point(Shown):
         Residual: relative error of the load.
     """
 
-    asked = ("device", "alpha", "overlap", "replicas", "constraint")
+    asked = ("device", "alpha", "overlap", "replicas", "constraint", "steps")
     counted = ()
-    found = ("entropy", "local_entropy", "energetic", "slope", "q0", "spread", "complexity")
+    found = (
+        *("entropy", "local_entropy", "energetic", "slope"),
+        *("q0", "spread", "m", "replicon", "complexity"),
+    )
 
     device: Device
     alpha: float
     overlap: float
     replicas: float
     constraint: Constraint
+    steps: int
     entropy: float
     local_entropy: float
     energetic: float
@@ -148,10 +165,15 @@ class Point(Shown):
     slope: float
     entropy_slope: float
     complexity: float | None
+    m: float | None
+    replicon: float | None
     report: Report = field(compare=False)
 
     def _most(self) -> dict[str, float]:
         return {"local_entropy": ROUNDING / (1.0 - self.overlap)} | super()._most()
+
+    def _told(self, name: str, value: Any) -> str:
+        return super()._told(name, value).replace("RS ", "")  # it is symmetry of groups here
 
 
 @arguments.checked
@@ -162,6 +184,7 @@ def solve(
     constraint: Constraint = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
+    steps: int = 0,
 ) -> Point:
     """Solve for real replicas at one mutual overlap.
 
@@ -182,6 +205,9 @@ def solve(
         Number y of replicas, not necessarily an integer: from 1 to 1e5, or ``math.inf``; from 1 to
         50 for a parity machine of more than three units. With 1 they are typical solutions,
         whatever the overlap.
+    steps : {0, 1}
+        Of symmetry breaking between groups. One step: infinitely many replicas with spherical
+        weights, of a perceptron or of infinitely many units, at a margin.
 
     Returns
     -------
@@ -193,7 +219,9 @@ def solve(
         If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where the overlap is not above the replica-symmetric overlap: there is no saddle point with
-        groups there.
+        groups there. With one step, where it is not above the overlap inside a cluster of typical
+        solutions with one step (`typical.solve_1rsb`), and where patterns hardly matter: where the
+        local entropy is above -1e-12, and no lower one is found.
 
     Notes
     -----
@@ -210,6 +238,11 @@ def solve(
     spread grows exponentially. Beyond ``e^300 (1 - overlap)`` it is returned as infinite, and the
     local entropy, below 1e-100 there, as 0.
 
+    One step: the minimum over q0, spread and m, which is not above that of symmetric groups; where
+    it is lower by less than 1e-7 of the local entropy, these are returned. It begins where the
+    replicon of symmetric groups exceeds 1. Relative errors of the local entropy are below 1e-9. A
+    committee of three units asks for six-fold integrals here, and is refused.
+
     Source: P2, appendix D; P1, section II.D and appendix C.
 
     Examples
@@ -218,16 +251,49 @@ def solve(
     >>> point = solve(TreeCommittee(np.inf), 1.0, 0.9)
     >>> round(point.local_entropy, 4), round(point.spread, 4)
     (-0.0529, 3.0501)
+    >>> broken = solve(TreeCommittee(np.inf), 1.0, 0.9, steps=1)
+    >>> round(broken.local_entropy, 4), round(broken.q0, 3), round(broken.m, 2)
+    (-0.0666, 0.66, 8.56)
     """
-    axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
+    axes = _checked(device, constraint, replicas, steps)
     overlap = _checked_overlap(overlap, axes)
     replicas = _checked_replicas(replicas, device, axes)
-    return _point(device, alpha, overlap, replicas, axes)[0]
+    point, place = _point(device, alpha, overlap, replicas, axes)
+    return _broken(point, place, axes) if steps else point
+
+
+def _broken(point, place, axes):
+    """Return the `Point` with one step of breaking, given the symmetric one and its place."""
+    alpha, overlap = point.alpha, point.overlap
+    if alpha == 0.0:
+        return replace(point, steps=1)
+    state, report = broken_saddle(overlap, alpha, axes, point.local_entropy)
+    if state is None:
+        if point.local_entropy > -LEAST_FELT:
+            raise NotConverged(Report(False, math.inf, report.iterations, FAR))
+        near = Clusters(overlap, (-place, NO_CLUSTERS, 0.0), axes)
+        return replace(point, steps=1, replicon=near.replicon(alpha), report=report)
+    free = axes[0].unloaded(overlap, math.inf)
+    slope = float(state.slope(alpha))
+    return replace(
+        point,
+        steps=1,
+        entropy=state.entropy(alpha),
+        local_entropy=state.local_entropy(alpha),
+        energetic=alpha * state.term,
+        q0=state.q0,
+        spread=state.spread,
+        slope=slope - free.slope,
+        entropy_slope=slope,
+        m=state.m,
+        replicon=state.replicon(alpha),
+        report=report,
+    )
 
 
 def _point(device, alpha, overlap, replicas, axes, start=None):
-    """Return a `Point`, and its place to start from nearby."""
-    given = device, alpha, overlap, replicas, axes[2]
+    """Return a `Point` with symmetric groups, and its place to start from nearby."""
+    given = device, alpha, overlap, replicas, axes[2], 0
     free = axes[0].unloaded(overlap, replicas)
     state, place = None, None
     report = accepted(0.0, 0.0, 0, "no patterns")
@@ -245,6 +311,8 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
             slope=0.0,
             entropy_slope=free.slope,
             complexity=free.complexity,
+            m=None,
+            replicon=None,
             report=report,
         ), place
     slope = float(state.slope(alpha))
@@ -260,6 +328,8 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
         slope=slope - free.slope,
         entropy_slope=slope,
         complexity=float(state.complexity(alpha)) if counted else None,
+        m=None,
+        replicon=None,
         report=report,
     ), place
 
@@ -278,6 +348,8 @@ COLUMNS = (
     "slope",
     "entropy_slope",
     "complexity",
+    "m",
+    "replicon",
 )
 
 
@@ -289,6 +361,7 @@ def curve(
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
+    steps: int = 0,
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Solve at every combination of loads, overlaps and margins.
@@ -297,7 +370,7 @@ def curve(
 
     Parameters
     ----------
-    device, replicas
+    device, replicas, steps
         As `solve`.
     alpha, overlap : float or array_like
         As `solve`, in any order: a number, a row of them, or a DataArray, which keeps its
@@ -312,9 +385,9 @@ def curve(
     xarray.Dataset
         Coordinates `alpha`, `overlap` and `kappa` (`constraint`, as text, where bands and margins
         mix): a dimension each where they are rows. Variables `entropy`, `local_entropy`,
-        `energetic`, `q0`, `spread`, `slope`, `entropy_slope`, `complexity` as in `Point`, with
-        their units: NaN, ``converged = False`` and a `reason` where there is no saddle point or an
-        argument is out of range; a complexity that a `Point` does not have is NaN, too.
+        `energetic`, `q0`, `spread`, `slope`, `entropy_slope`, `complexity`, `m`, `replicon` as in
+        `Point`, with their units: NaN, ``converged = False`` and a `reason` where there is no
+        saddle point or an argument is out of range; what a `Point` does not have is NaN, too.
 
     Raises
     ------
@@ -324,19 +397,21 @@ def curve(
 
     def begin(alpha, constraint):
         alpha = Range.of(ResolvedLoad).check("alpha", alpha)
-        axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
+        axes = _checked(device, constraint, replicas, steps)
         number = _checked_replicas(replicas, device, axes)
 
         def step(overlap, start):
             one = _checked_overlap(overlap, axes)
             point, place = _point(device, alpha, one, number, axes, start)
+            if steps:
+                point = _broken(point, place, axes)
             values = [getattr(point, name) for name in COLUMNS]
             return [math.nan if value is None else value for value in values], place
 
         return step
 
     asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    same = {"progress": progress, "device": device, "replicas": replicas}
+    same = {"progress": progress, "device": device, "replicas": replicas, "steps": steps}
     return sweep(asked, begin, COLUMNS, along="overlap", **same)
 
 
@@ -587,6 +662,14 @@ def dense_threshold(
 # ------------------------------------------------------------------------------------------------
 # At the door
 # ------------------------------------------------------------------------------------------------
+
+
+def _checked(device, constraint, replicas, steps):
+    if arguments.integer("steps", steps, 0, 1) == 0:
+        return checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
+    if replicas != math.inf:
+        raise ValueError(f"replicas must be math.inf with steps=1, got {replicas!r}")
+    return checked(device, constraint, weights=(Spherical,), by=" with steps=1")
 
 
 def _checked_overlap(overlap, axes):

@@ -3,7 +3,7 @@
 A machine is a table: on a grid of ``z = omega / sqrt(C)``, C = 1 - q1, the same for all three
 units, ``m ln Sigma`` and the sum of the squared forces. What a group shares of a unit's field is
 ``x + width u`` in this unit, u normal. All averages over the three u are then sums over the grid,
-each point weighted by three normal densities: no function is evaluated twice  [eq-ld-tensor].
+each point weighted by three normal densities: no function is evaluated twice.
 
 The grid is uniform in t, ``z = stretch sinh(t / stretch)``, so that the sums converge faster than
 any power of its step: on a scale below that of the narrowest weight near the threshold, and wide
