@@ -52,6 +52,7 @@ PARTS = (
     "numerics.gaussian",
     "numerics.solvers",
     "patterns",
+    "probe",
     "sklearn",
     "theory",
 )
