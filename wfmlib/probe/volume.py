@@ -98,13 +98,17 @@ def local_volume(
     -----
     The interval says how much runs differ, not whether all miss the same part: a set of solutions
     in many pieces, or a share that a few rare directions decide, lowers all runs alike. Rays and
-    importance sampling do so far below one direction in their number. A run's cost is about
-    ``particles`` times the number of levels, times ``4 moves`` errors for splitting, where the
-    moves needed grow with the square of the number of examples, and up to ``40 moves`` gradients
-    for annealing. Levels are about as many as the nats of `log_share` for splitting, and some ten
-    to a hundred for annealing.
+    importance sampling do so far below one direction in their number. Annealing was within 2 nats
+    of belief propagation on perceptrons of up to 1000 weights, most often on the low side: its
+    interval may miss the truth by a nat where the share is hundreds of nats below one, and more
+    `particles` and `moves` help. Splitting agreed within its intervals up to 200 weights.
 
-    Source: [Scherlis and Belrose, arXiv 2501.18812] for the question; splitting after Kahn and
+    A run's cost is ``particles`` times the levels, times about ``4 moves`` errors for splitting,
+    where the moves needed grow with the square of the number of examples; or times up to ``40
+    moves`` gradients for annealing. The table of `calibrate` took 14 (200 weights, 77 nats below
+    zero) and 1160 seconds (1000 weights, 378 nats) at the defaults, on one core of a busy machine.
+
+    Source: Scherlis and Belrose, arXiv 2501.18812, for the question; splitting after Kahn and
     Harris, slice sampling after Neal, annealing after Jarzynski, Neal, and Del Moral et al.
 
     Examples
