@@ -243,6 +243,18 @@ def test_curvature_that_does_not_converge_says_so():
         )
 
 
+def test_curvature_of_a_noisy_gradient_is_refused():
+    rng, steep = np.random.default_rng(1), bowl(np.ones(50))
+    noisy = probe.Model(
+        np.zeros(50),
+        error=lambda w: 0.0,
+        loss=steep.loss,
+        gradient=lambda w: w + 1e-7 * rng.standard_normal(50),
+    )
+    with pytest.raises(NotConverged, match=r"residual|not within"):
+        probe.curvature(noisy, per="none", rng=1)
+
+
 @pytest.mark.parametrize(("power", "share"), [(2, 1 / 2), (4, 1 / 4)])
 def test_learning_coefficient_of_a_power_is_its_inverse(power, share):
     model = bowl(np.ones(40), power)

@@ -69,7 +69,8 @@ def curvature(
     Raises
     ------
     NotConverged
-        If the residual exceeds the tolerance.
+        If the tolerance is not reached, or the residual is above ten times the tolerance: as for
+        gradients that are noisy or in single precision.
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
 
@@ -125,7 +126,8 @@ def _largest(product, n, tolerance, max_iterations, rng):
         matrix = np.array([product(one) for one in np.eye(n)])
         return float(linalg.eigvalsh(0.5 * (matrix + matrix.T))[-1]), 0.0
     start = rng.standard_normal(n)
-    if not np.any(product(start)):
+    typical = np.linalg.norm(product(start)) / np.linalg.norm(start)
+    if typical == 0.0:
         return 0.0, 0.0
     operator = LinearOperator((n, n), matvec=product, dtype=float)
     options = {"k": 1, "which": "LA", "v0": start, "tol": tolerance, "ncv": min(n, 12)}
@@ -134,8 +136,15 @@ def _largest(product, n, tolerance, max_iterations, rng):
     except ArpackError as error:
         message = f"the largest eigenvalue is not within {tolerance:g} of its size: {error}"
         raise NotConverged(Report(False, math.inf, max_iterations, message), math.nan) from error
-    v = vectors[:, 0]
-    return float(values[0]), float(np.linalg.norm(product(v) - values[0] * v))
+    top, v = float(values[0]), vectors[:, 0]
+    residual = float(np.linalg.norm(product(v) - top * v))
+    if not residual <= 10.0 * tolerance * abs(top) + 1e-6 * typical:
+        message = (
+            f"differences of gradients are no matrix: the eigenvalue {top:.4g} has a residual of "
+            f"{residual:.2g}. The gradient may be noisy, in single precision, or have kinks here"
+        )
+        raise NotConverged(Report(False, residual, max_iterations, message), top)
+    return top, residual
 
 
 @arguments.checked
