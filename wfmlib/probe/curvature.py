@@ -48,7 +48,8 @@ def curvature(
         What moves are relative to. The matrix is ``D H D``, D the size of each weight, or the root
         mean square over its unit or layer: what a second difference gives for a relative
         perturbation. It does not change where a unit of rectifiers is rescaled ("weight"), or a
-        whole layer ("weight", "unit", "layer"); that of H alone, "none", may be anything.
+        whole layer ("weight", "unit", "layer"); that of H alone, "none", may be anything. A weight
+        of 0 does not move relative to itself.
     probes : int, optional
         Vectors for the trace, at least 2.
     tolerance : float, optional
