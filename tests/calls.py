@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wfmlib import landscape, learning, models, patterns
+from wfmlib import landscape, learning, models, patterns, probe
 from wfmlib.datasets import binarise, draw
 from wfmlib.models import (
     Margin,
@@ -50,6 +50,16 @@ SWEPT = {"damping": 0.1, "tolerance": 1e-4, "max_sweeps": 20}
 FEW = {"eta": 0.1, "batch": 3, "max_epochs": 3}
 SOLUTIONS = np.array([[1, 1, 1], [1, 1, -1]])
 SLOPE = {"mapping": lambda x: 0.5 * x, "start": [1.0]}
+BOWL = {
+    "model": probe.Model(
+        np.zeros(4),
+        error=lambda w: float(w[0] > 0.5),
+        loss=lambda w: w @ w,
+        gradient=lambda w: 2.0 * w,
+        examples=100,
+    ),
+    **SEEDED,
+}
 
 CALLS = [
     (models.Margin, {"kappa": 0.5}),
@@ -258,6 +268,26 @@ CALLS = [
         landscape.excess_at,
         {"places": [0.2], "distance": [0.1, 0.3], "excess": [0.1, 0.2], "kind": "linear"},
     ),
+    (probe.local_energy, {**BOWL, "noise": [0.1], "directions": 3}),
+    (
+        probe.local_volume,
+        {
+            "model": probe.Model(AWAY["solution"], XI, AWAY["solution"].output(XI)),
+            **SEEDED,
+            "distance": [0.1],
+            "most": 0.0,
+            "particles": 8,
+            "runs": 2,
+            "moves": 1,
+            "tolerance": 1.0,
+        },
+    ),
+    (probe.curvature, {**BOWL, "probes": 3, "tolerance": 0.1, "max_iterations": 5}),
+    (
+        probe.learning_coefficient,
+        {**BOWL, "beta": 0.1, "localization": 0.1, "chains": 2, "draws": 200, "burn_in": 20},
+    ),
+    (probe.calibrate, {"sizes": [21], "rng": 1}),
 ]
 
 THREE, FOUR = TreeCommittee(3), ParityMachine(4)

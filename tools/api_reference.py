@@ -53,6 +53,7 @@ PARTS = (
     "numerics.gaussian",
     "numerics.solvers",
     "patterns",
+    "probe",
     "sklearn",
     "theory",
 )

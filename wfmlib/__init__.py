@@ -20,6 +20,7 @@ _PARTS = (
     "networks",
     "numerics",
     "patterns",
+    "probe",
     "theory",
 )
 _MEMBERS = (

@@ -20,7 +20,7 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 from tests.calls import CALLS, NARROWER, WITH, ends, outside
 from tools import api_reference
-from wfmlib import patterns
+from wfmlib import patterns, probe
 from wfmlib.datasets import cifar10, dress_coat
 from wfmlib.learning import Schedule
 from wfmlib.numerics import arguments
@@ -38,6 +38,7 @@ SLOW = {  # ends take tens of seconds; `solve`, which these ask, answers them
     large_deviation.local_entropy,
     large_deviation.zero_complexity_replicas,
     localization.threshold,
+    probe.calibrate,
 }
 FILES = {cifar10, dress_coat}  # they read what has to be downloaded
 #: Arguments with numbers in them whose ranges are no interval, by what the numbers are.
