@@ -4,21 +4,52 @@ Run as ``python benchmarks/peers.py``; some minutes. Three tables:
 
 - the published test set of the Julia package BinaryCommitteeMachineFBP, ten patterns of 21 entries
   (here drawn alike), for which rFBP and that package report a solution with K = 1, 3 and 5 units;
-- planted instances, binary weights, on which expectation propagation of the package tramp finds
-  the teacher of 6 in 9 at loads from 1.6 to 3, in 7 to 13 sweeps;
+- planted instances, binary weights, beside expectation propagation of the package tramp, if that
+  can be imported: ``PYTHONPATH`` with a checkout of github.com/sphinxteam/tramp, and its
+  networkx 1.11 in an environment apart;
 - tables of scikit-learn cut at their quantiles, beside simulated annealing.
 """
 
 from __future__ import annotations
 
+import fractions
+import math
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn import datasets
 
 from wfmlib import Binary, Committee, Perceptron, learning, patterns
 from wfmlib.numerics.solvers import NotConverged
+
+fractions.gcd = math.gcd  # tramp's networkx imports it from there, as it once was
+try:
+    import tramp
+except ImportError:
+    tramp = None
+
+
+def expectation_propagation(device, xi, sigma, rng=None):
+    """Return errors and iterations of tramp's expectation propagation.
+
+    It stops as in tramp's own example of a perceptron (by the variance; its usual rule takes the
+    last steps to the teacher for a divergence).
+    """
+    from tramp.algos import EarlyStopping, ExpectationPropagation
+    from tramp.channels import LinearChannel
+    from tramp.likelihoods import SgnLikelihood
+    from tramp.priors import BinaryPrior
+    from tramp.variables import SISOVariable
+
+    (N,) = device.shape(xi.shape[1])
+    fields = LinearChannel(xi / math.sqrt(N)) @ SISOVariable(id="z") @ SgnLikelihood(sigma)
+    run = ExpectationPropagation((BinaryPrior(N) @ SISOVariable(id="x") @ fields).to_model())
+    run.iterate(max_iter=200, callback=EarlyStopping())
+    weights = np.sign(run.get_variable_data("x")["r"])
+    return SimpleNamespace(errors=int(np.sum(sigma * (xi @ weights) <= 0)), epochs=run.n_iter)
+
 
 WAYS = {
     "AMP": (learning.approximate_message_passing, {}),
@@ -27,6 +58,7 @@ WAYS = {
     "focusing": (learning.focusing_bp, {"protocol": "papers"}),
     "focusing, solve": (learning.focusing_bp, {"protocol": "solve"}),
     "annealing": (learning.simulated_annealing, {}),
+    "EP of tramp": (expectation_propagation, {}),
 }
 
 
@@ -61,17 +93,21 @@ def few_patterns(starts=12):
 
 
 def planted(instances=5):
-    """Labels of a teacher: of how many instances it is found, and the median of the sweeps."""
+    """Labels of a teacher: in how many instances all are learnt, medians of sweeps and seconds."""
+    ways = ["AMP", "exact BP", "expanded BP", "focusing, solve"]
+    ways += ["EP of tramp"] if tramp else []
     for N in (301, 501, 1001):
         for load in (1.5, 1.6, 1.8, 2.0, 2.5, 3.0, 5.0):
             words = []
-            for way in ("AMP", "exact BP", "expanded BP", "focusing, solve"):
+            for way in ways:
                 runs = []
                 for seed in range(instances):
                     xi, sigma, _ = patterns.teacher_student(round(load * N), N, rng=seed)
                     runs.append(ended(way, Perceptron(), xi, sigma))
                 right = [sweeps for errors, sweeps, _ in runs if errors == 0]
-                words.append(f"{way} {len(right)} ({np.median(right) if right else 0:.0f})")
+                seconds = np.median([one for *_, one in runs])
+                sweeps = np.median(right) if right else 0
+                words.append(f"{way} {len(right)} ({sweeps:.0f}, {seconds:.2f} s)")
             print(f"N = {N}, load {load}: {', '.join(words)} of {instances}", flush=True)
 
 

@@ -110,6 +110,7 @@ def teacher_student(
     return xi.astype(kind), np.sign(field).astype(kind), teacher.astype(kind)
 
 
+@arguments.checked
 def signs(X: ArrayLike, *, dtype: DTypeLike = np.int64) -> Array:
     """Return an array that holds two values, as signs: patterns or labels of one's own.
 

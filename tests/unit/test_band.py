@@ -191,10 +191,10 @@ def test_hidden_units():
 
 
 def test_curve_over_loads_and_bands():
-    loads, bands = np.array([0.1, 0.4]), np.array([[Band(0.5)], [Band(2.0)]])
+    loads, bands = [0.1, 0.4], [Band(0.5), Band(2.0)]
     found = typical.curve(BINARY, loads, bands)
     for i, j in np.ndindex(2, 2):
-        point = typical.solve(BINARY, loads[j], bands[i, 0])
+        point = typical.solve(BINARY, loads[i], bands[j])
         assert float(np.asarray(found.entropy)[i, j]) == point.entropy
 
 

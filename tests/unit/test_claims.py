@@ -119,6 +119,8 @@ def test_fields_that_go_together(claim):
         assert bool(claim.reason) == (claim.expected in {claims.DIFFERS, claims.NOT_CHECKED})
     if claim.calibrated:
         assert claim.compute, "only what is found can have been chosen"
+    if claim.hedge:
+        assert claim.expected == claims.UNDECIDED
     if claim.compute is not None:
         assert (claim.archive in experiments.names()) == (claim.kind == "archive")
     else:
@@ -199,6 +201,17 @@ def test_data_that_cannot_tell(answer):
     for number, verdict in ((0.5, "undecided"), (0.4181, "holds")):
         answer("max_margin_half_load", evidence.Answer(None, number, 12))
         assert claims.check("max-margin-half-load").verdict == verdict
+
+
+def test_what_is_hedged_never_differs(monkeypatch, answer):
+    hedged = only("max-margin-half-load", hedge="about.", expected=claims.UNDECIDED)
+    monkeypatch.setattr(claims, "load", lambda: (hedged,))
+    for found, verdict, needed in ((0.418, "holds", ""), (0.5, "undecided", "about.")):
+        answer("max_margin_half_load", found)
+        one = claims.check("max-margin-half-load")
+        assert (one.verdict, one.needed) == (verdict, needed)
+    answer("max_margin_half_load", evidence.Answer(None, 0.5))
+    assert claims.check("max-margin-half-load").needed == "", "no number of samples would tell"
 
 
 def test_what_was_chosen_is_calibrated(monkeypatch, answer):
@@ -330,7 +343,7 @@ def test_counts_fail_on_other_patterns(monkeypatch):
         return np.concatenate([xi[:-1], xi[:1]]), np.concatenate([sigma[:-1], -sigma[:1]])
 
     monkeypatch.setattr(claim_checks.patterns, "random", contradicting)
-    assert not claim_checks.solvable_then_not()[0]
+    assert claim_checks.solvable_then_not().agrees is False
 
     count = claim_checks.learning.enumerate_solutions
     monkeypatch.setattr(claim_checks.patterns, "random", drawn)
@@ -436,8 +449,9 @@ def test_reach_of_focusing(store):
     loads = np.array(experiments.get("fbp-committee").scale("paper").grid["alpha"])
     for exact, expanded, verdicts in (
         (2.75, 2.65, ["holds", "holds", "holds"]),
-        (2.65, 2.75, ["differs", "differs", "differs"]),
-        (2.75, 2.75, ["holds", "differs", "undecided"]),
+        (2.65, 2.75, ["differs", "undecided", "differs"]),
+        (2.75, 2.75, ["holds", "undecided", "undecided"]),
+        (2.75, 2.55, ["holds", "differs", "holds"]),
     ):
         solved = np.stack([loads < exact, loads < expanded], axis=-1)[..., None]
         store("fbp-committee", solved=np.broadcast_to(solved, (*solved.shape[:2], 10)))

@@ -10,6 +10,7 @@ import pytest
 
 import wfmlib
 from wfmlib.book import claim_checks, claims, cli
+from wfmlib.book.commands import ledger
 from wfmlib.book.commands._table import WIDTH
 
 FREE = "capacity-proved"  # a claim that costs nothing
@@ -95,6 +96,10 @@ def test_filters(capsys):
     assert len(found) == sum(claim.chapter == 4 for claim in claims.load())
     _, out, _ = run(capsys, "claims", "--chapter", "4", "--paper", "P1", "--json")
     assert {one["source"]["paper"] for one in json.loads(out)} == {"P1"}
+
+
+def test_every_paper_can_be_asked_for():
+    assert set(ledger._PAPERS) == set(claims.PAPERS | claims.LATER)
 
 
 def test_json_says_everything(capsys, answer):

@@ -26,8 +26,8 @@ from wfmlib import (
     patterns,
     theory,
 )
-from wfmlib.models.activations import Linear
-from wfmlib.theory.axes import broadcast, checked, each, each_constraint, energetic
+from wfmlib.models.activations import EnergeticTerm, Linear
+from wfmlib.theory.axes import checked, each, each_constraint, energetic
 
 N = 15
 FOR_AND_AGAINST = np.array([1, 1, -1, -1])[:, None]  # as half of the units of P2, eq. 1, vote
@@ -45,11 +45,21 @@ def rectified(x):
     return (FOR_AND_AGAINST * np.maximum(x, 0.0)).sum(axis=0)
 
 
+def squashed(x):
+    return (FOR_AND_AGAINST * np.tanh(x / math.sqrt(15))).sum(axis=0)
+
+
+class Mute(EnergeticTerm):
+    """An activation for theory alone."""
+
+
+TANH = Activation(np.tanh)
 FINITE = [  # device, shape of its weights, network, what preactivations of the units add up to
     (Perceptron(), (15,), networks.PerceptronNetwork, lambda x: x[0]),
     (TreeCommittee(3, weights=Binary()), (3, 5), networks.TreeCommitteeNetwork, votes),
     (Committee(3, weights=Binary()), (3, 15), networks.CommitteeNetwork, votes),
     (Committee(4, ReLU()), (4, 15), networks.ReluCommitteeNetwork, rectified),
+    (Committee(4, TANH), (4, 15), networks.ActivationCommitteeNetwork, squashed),
     (
         ParityMachine(3, Binary()),
         (3, 5),
@@ -90,7 +100,7 @@ def test_devices_are_values():
 
 def test_they_read_as_they_are_written():
     for device, *_ in FINITE:
-        assert eval(repr(device), vars(wfmlib.models)) == device
+        assert eval(repr(device), {**vars(wfmlib.models), "tanh": np.tanh}) == device
     assert repr(TreeCommittee(np.inf, ReLU())) == (
         "TreeCommittee(units=inf, activation=ReLU(), weights=Spherical())"
     )
@@ -152,8 +162,12 @@ def test_weights_that_do_not_fit():
         TreeCommittee(3).network(np.ones((5, 3)))
     with pytest.raises(ValueError, match=r"w must hold -1 and \+1 only"):
         Perceptron().network([0.5, -0.5, 1.0])
-    with pytest.raises(ValueError, match=r"activation must be Sign\(\) or ReLU\(\) for a network"):
+    with pytest.raises(ValueError, match="w must have an even number of units"):
         TreeCommittee(3, Activation(np.tanh)).network(np.ones((3, 3)))
+    with pytest.raises(
+        ValueError, match=r"must be .* or have __call__, for a network: .* lacks it"
+    ):
+        TreeCommittee(2, Mute()).network(np.ones((2, 3)))
     for wrong in (0, -1, 2.0, "9"):
         with pytest.raises((TypeError, ValueError), match="N must be"):
             Perceptron().shape(wrong)
@@ -179,17 +193,12 @@ def test_weights_and_constraints_that_are_not_offered():
         checked(Perceptron(), 0.3)
 
 
-def test_each_and_broadcast():
+def test_each():
     assert each(lambda x: 2.0 * x, 0.5) == 1.0
     assert each(lambda x: 2.0 * x, [[1, 2]]).tolist() == [[2.0, 4.0]]
     kappas = [[Margin(0.1)], [Margin(0.2)]]
     assert each_constraint(lambda one: one.kappa, Margin(0.1)) == 0.1
     assert each_constraint(lambda one: one.kappa, kappas).tolist() == [[0.1], [0.2]]
-    constraints, alphas = broadcast(kappas, alpha=[1.0, 2.0, 3.0])
-    assert constraints.shape == alphas.shape == (2, 3)
-    assert constraints[1].tolist() == [Margin(0.2)] * 3
-    with pytest.raises(ValueError, match=r"alpha and constraint must .* got \(3,\) and \(2,\)"):
-        broadcast([Margin(), Margin()], alpha=[1.0, 2.0, 3.0])
 
 
 def test_the_package_offers_its_members():

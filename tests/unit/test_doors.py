@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.calls import CALLS
-from wfmlib import theory
+from wfmlib import landscape, learning, patterns, theory
 from wfmlib.models import (
     Activation,
     Band,
@@ -393,3 +393,42 @@ def test_answers_behind_the_doors_are_those_of_the_device():
     assert connectivity.overlap(sphere, 1.0) == typical.solve(sphere, 1.0).q
     density = stabilities.density(sphere, 1.0, [1e-9])[0]
     assert density == pytest.approx(typical.solve(sphere, 1.0).margin_density, rel=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------
+# Near misses
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "cure"),
+    [
+        (typical.solve, {"ansatz": "1RSB"}, "typical.solve_1rsb"),
+        (typical.solve, {"margin": 0.5}, r"constraint=Margin\(0.5\)"),
+        (typical.capacity, {"kappa": 0.5}, r"constraint=Margin\(0.5\)"),
+        (typical.curve, {"load": 0.3}, "alpha=0.3"),
+        (large_deviation.solve, {"replica": 3}, "replicas=3"),
+        (franz_parisi.dense_threshold, {"margin": Margin(0.0)}, r"constraint=Margin\(...\)"),
+        (learning.focusing_bp, {"seed": 1}, "rng=1"),
+        (learning.cross_entropy_sgd, {"random_state": 1}, "rng=1"),
+        (learning.belief_propagation, {"random_state": None}, "rng=None"),
+        (patterns.random, {"seed": 7}, "rng=7"),
+        (landscape.noise_robustness, {"seed": 7}, "rng=7"),
+        (
+            landscape.local_entropy,
+            {"distance": 0.1},
+            "couplings=.*interp.*franz_parisi.local_entropy",
+        ),
+    ],
+)
+def test_a_keyword_by_another_name_is_told_its_own(call, wrong, cure):
+    given = dict(next((one for f, one in CALLS if f is call), {"device": Perceptron()}))
+    with pytest.raises(TypeError, match=rf"{call.__name__}\(\) takes no .*: .*{cure}"):
+        call(**given, **wrong)
+
+
+def test_a_keyword_that_is_near_to_none_is_refused_by_python():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'banana'"):
+        typical.solve(Perceptron(), 0.5, banana=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'margin'"):
+        patterns.random(3, 5, margin=0.1)

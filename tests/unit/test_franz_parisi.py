@@ -256,16 +256,13 @@ def test_point_that_no_single_start_reaches():
 
 
 def test_curve_agrees_with_single_points():
-    distances, device = (
-        np.array([[0.3, 0.001], [0.5, 0.05]]),
-        TreeCommittee(np.inf, ReLU(), Binary()),
-    )
+    distances, device = [0.3, 0.001, 0.5, 0.05], TreeCommittee(np.inf, ReLU(), Binary())
     curve = franz_parisi.curve(device, 0.6, distances, reference=Margin(0.1))
     assert curve.converged.all()
-    assert curve.local_entropy.shape == (2, 2)
+    assert curve.local_entropy.shape == (4,)
     assert (curve.device, curve.alpha) == (repr(device), 0.6)
     assert (curve.reference, curve.constraint) == (repr(Margin(0.1)), repr(Margin(0.0)))
-    for place, distance in np.ndenumerate(distances):
+    for place, distance in enumerate(distances):
         point = franz_parisi.solve(device, 0.6, distance, reference=Margin(0.1))
         for name in ("local_entropy", "bound", "slope", "p", "t0", "replicon", "normalised"):
             assert float(curve[name][place]) == pytest.approx(getattr(point, name), abs=1e-8)

@@ -315,6 +315,14 @@ def exact_average(f, centre, scale):
         return mp.quad(lambda x: f(x) * mp.npdf(x), sorted(ends), maxdegree=5)
 
 
+@pytest.mark.parametrize("pole", [0.1, 0.5, 1.0, 3.0, 30.0])
+def test_equal_distances_next_to_a_pole(pole):
+    x, weight = gaussian.spaced(pole, -10.0, 10.0, 2000)
+    exact = math.sqrt(math.pi / 2.0) / pole * special.erfcx(pole / math.sqrt(2.0))
+    assert weight @ (1.0 / (pole**2 + x**2)) == pytest.approx(exact, rel=1e-14)
+    assert gaussian.spaced(pole, -10.0, 10.0, len(x) - 3) is None
+
+
 ENERGETIC = {
     "ln H": (exact_log_H, log_H),
     "h^2": (lambda u: exact_hazard(u) ** 2, lambda u: hazard(u) ** 2),

@@ -116,7 +116,15 @@ GRIDS = {
         "method": ["uniform", "log", "annealing"],
     },
     "single-flips": {"dataset": ["mnist", "fashion", "cifar10"], "size": [500, 1000, 2000]},
-    "slow-growth": {"schedule": ["slow, first solution"]},
+    "slow-growth": {
+        "schedule": ["slow, first solution"]
+        + [f"fast, gamma grows by {rate}" for rate in ("0.0003", "0.0006")]
+        + [
+            f"{v} to the {end} end"
+            for end in ("soft", "sharp")
+            for v in ("slow", "ten times faster")
+        ]
+    },
     "tree-minima": {"algorithm": FIVE},
 }
 COORDINATES = {

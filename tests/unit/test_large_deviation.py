@@ -462,17 +462,18 @@ def test_entropy_of_countable_groups_touches_a_slope_of_zero_at_the_threshold():
 
 def test_a_curve_holds_the_points_and_nan_where_there_are_none():
     overlaps = np.array([[0.95, 0.2], [0.5, 0.8]])
-    found = curve(SIGNS, 1.0, overlaps, replicas=20)
-    assert found.converged.values.tolist() == [[True, False], [True, True]]
+    found = curve(SIGNS, 1.0, overlaps.ravel(), replicas=20)
+    assert found.converged.values.tolist() == [True, False, True, True]
     assert (found.device, found.alpha, found.replicas) == (repr(SIGNS), 1.0, 20.0)
     assert found.constraint == repr(Margin(0.0))
-    assert math.isnan(found.entropy[0, 1])
+    assert math.isnan(found.entropy[1])
     point = solve(SIGNS, 1.0, 0.8, replicas=20)
     for name in ("entropy", "local_entropy", "energetic", "q0", "spread", "slope", "complexity"):
-        assert getattr(found, name)[1, 1] == pytest.approx(getattr(point, name), rel=1e-9)
+        assert getattr(found, name)[3] == pytest.approx(getattr(point, name), rel=1e-9)
     with pytest.warns(RuntimeWarning, match="no saddle point at 1 of 4 overlaps"):
         values = large_deviation.local_entropy(SIGNS, 1.0, overlaps, replicas=20)
-    assert np.array_equal(values, found.local_entropy, equal_nan=True)
+    assert np.array_equal(values.ravel(), found.local_entropy, equal_nan=True)
+    assert values.shape == (2, 2)
     assert large_deviation.energetic_term(SIGNS, 1.0, 0.8, replicas=20) == point.energetic
     assert curve(SIGNS, 1.0, []).entropy.shape == (0,)
 

@@ -20,13 +20,18 @@ from scipy.optimize import brentq
 from wfmlib import (
     Activation,
     Binary,
+    Committee,
     CrossEntropy,
     Margin,
     Perceptron,
+    ReLU,
+    Spherical,
     TreeCommittee,
+    landscape,
     learning,
     patterns,
 )
+from wfmlib.learning.descent import cross_entropy_sgd, schedules
 from wfmlib.models import Discrete, PatternWeight
 from wfmlib.models.activations import EffectiveOverlap, EnergeticTerm
 from wfmlib.models.weights import Entropic
@@ -78,10 +83,24 @@ class ErrorFunction(EnergeticTerm):
             1.0 - gap / norm, gap / norm, k / root / norm, k**3 * q / root**3 / norm
         )
 
+    def __call__(self, x):
+        return special.erf(self.gain * x)
+
     scale = property(
         lambda self: math.sqrt(2 / math.pi * math.asin(1 - 1 / (1 + 2 * self.gain**2)))
     )
     slope_at_one = property(lambda self: float(self.effective(1.0, 0.0).slope))
+
+
+@dataclass(frozen=True)
+class Swish:
+    """``x / (1 + exp(-x))``: a function with a slope of its own."""
+
+    def __call__(self, x):
+        return x * special.expit(x)
+
+    def derivative(self, x):
+        return special.expit(x) * (1.0 + x * special.expit(-x))
 
 
 def device(weights=None, activation=None):
@@ -149,8 +168,150 @@ def test_the_page_on_a_model_of_ones_own_says_what_comes_out():
         THREE.bound(0.1),
         typical.solve(Perceptron(), 0.5, soft).free_entropy,
         capacity(Binary(), ErrorFunction(1.5)),
+        capacity(Spherical(), Activation(Swish())),
+        capacity(Spherical(), ReLU()),
     ]
     assert re.findall(r"\d\.\d{4}", PAGE.read_text()) == [f"{one:.4f}" for one in numbers]
+
+
+# ------------------------------------------------------------------------------------------------
+# Training units of one's own
+# ------------------------------------------------------------------------------------------------
+
+
+def leaky(x):
+    return np.where(x > 0.0, x, 0.1 * x)
+
+
+def rectified(x):
+    return np.maximum(x, 0.0)
+
+
+UNITS = {
+    "swish": Activation(Swish()),
+    "by differences": Activation(lambda x: x * special.expit(x)),
+    "leaky": Activation(leaky, lambda x: np.where(x > 0.0, 1.0, 0.1)),
+    "a class for theory": ErrorFunction(1.5),
+    "ReLU": ReLU(),
+}
+
+
+def descent_of(unit, tree, K=4, N=24, P=30):
+    """Return the inner state of a descent, and patterns and labels."""
+    xi, sigma = patterns.random(P, N, rng=3)
+    width = N // K if tree else N
+    made = xi * sigma[:, None], K, width, schedules.FAST, np.random.default_rng(5)
+    return cross_entropy_sgd._OtherUnits(*made, unit, sigma), xi, sigma
+
+
+@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("name", UNITS)
+def test_gradients_of_units_of_ones_own_are_slopes_of_the_loss(name, tree):
+    """The loss as the formula has it, by central differences in every weight."""
+    descent, xi, sigma = descent_of(UNITS[name], tree)
+    w, gamma = descent.w[:, : descent.width].copy(), descent.gamma
+    votes = np.array([1.0, 1.0, -1.0, -1.0])
+    seen = xi.reshape(len(xi), 4, -1) if tree else np.repeat(xi[:, None], 4, axis=1)
+
+    def loss(w):
+        answers = np.asarray(UNITS[name](np.einsum("pki,ki->pk", seen, w)))
+        stability = sigma * (answers @ votes) / math.sqrt(4)
+        return np.sum(np.logaddexp(0.0, -2.0 * gamma * stability)) / (2.0 * gamma)
+
+    pulls = descent.pulls(np.arange(len(xi)))
+    gradient = -np.einsum("pk,p,pki->ki", pulls, sigma, seen)
+    for at in np.ndindex(w.shape):
+        step = np.zeros_like(w)
+        step[at] = 1e-5
+        assert gradient[at] == pytest.approx((loss(w + step) - loss(w - step)) / 2e-5, abs=1e-7)
+    total, errors = descent._measure()
+    assert total == pytest.approx(loss(w), rel=1e-12)
+    network = learner(UNITS[name], tree).network(math.sqrt(w.shape[1]) * w)
+    assert errors == network.errors(xi, sigma)
+
+
+def learner(unit, tree, K=4):
+    return (TreeCommittee if tree else Committee)(K, unit)
+
+
+@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("name", [name for name in UNITS if name != "ReLU"])
+def test_units_of_ones_own_are_trained(name, tree):
+    xi, sigma = patterns.random(100, 120, rng=1)
+    device = learner(UNITS[name], tree, K=10)
+    found = learning.cross_entropy_sgd(device, xi, sigma, rng=1, max_epochs=2000)
+    assert found.converged
+    assert found.errors == found.network.errors(xi, sigma) == found.history["errors"][-1] == 0
+    assert np.sum(found.weights**2, axis=1) == pytest.approx(found.weights.shape[1])
+    answers = UNITS[name](found.network.fields(xi))
+    assert np.all(sigma * (answers @ found.network.votes) > 0.0)
+    robust = landscape.noise_robustness(found, xi, sigma, noise=[0.0, 0.3], rng=1)
+    assert robust.accuracy[0] == 1.0 > robust.accuracy[1] > 0.5
+    assert landscape.error_profile(found, xi, sigma, distances=[0.0], rng=1).error_rate[0] == 0.0
+    for measure, asked in (
+        (landscape.local_entropy, {}),
+        (landscape.hessian, {"beta": 1.0}),
+        (landscape.smoothed_loss, {"beta": 1.0}),
+    ):
+        with pytest.raises(TypeError, match=r"solution must be .* of sign units, got Activation"):
+            measure(found, xi, sigma, **asked)
+
+
+def test_rectifiers_written_by_oneself_are_those_of_the_package():
+    xi, sigma = patterns.random(150, 120, rng=2)
+    mine = Activation(rectified, ReLU().derivative)
+    one, two = (
+        learning.cross_entropy_sgd(TreeCommittee(10, unit), xi, sigma, rng=4, max_epochs=50)
+        for unit in (ReLU(), mine)
+    )
+    np.testing.assert_array_equal(one.weights, two.weights)
+    assert one.errors == two.errors
+    np.testing.assert_array_equal(one.history["loss"], two.history["loss"])
+
+
+def test_a_run_that_ends_early_returns_the_best_weights_it_saw():
+    xi, sigma = patterns.random(300, 120, rng=2)
+    device = TreeCommittee(4, UNITS["leaky"])
+    with pytest.warns(learning.NoSolution):
+        found = learning.cross_entropy_sgd(device, xi, sigma, rng=1, max_epochs=60)
+    assert not found.converged
+    assert found.errors == min(found.history["errors"]) < found.history["errors"][-1]
+
+
+@pytest.mark.parametrize(
+    ("unit", "units", "told"),
+    [
+        (
+            Activation(lambda x: np.where(x > 0.3, 1.0, 0.0)),
+            4,
+            "does not jump.*smooth another step",
+        ),
+        (UNITS["swish"], 3, "even number of units"),
+        (Activation(np.tanh, np.cos), 4, "whose derivative is its slope.* differences are"),
+    ],
+)
+def test_what_cannot_be_descended_is_refused(unit, units, told):
+    xi, sigma = patterns.random(5, 12, rng=1)
+    with pytest.raises(ValueError, match=told):
+        learning.cross_entropy_sgd(TreeCommittee(units, unit), xi, sigma, rng=1)
+
+
+@pytest.mark.parametrize("algorithm", ["least_action", "focusing_bp", "belief_propagation"])
+def test_other_algorithms_name_the_one_that_trains_units_of_ones_own(algorithm):
+    xi, sigma = patterns.random(5, 12, rng=1)
+    with pytest.raises(ValueError, match=r"in hidden units, Sign\(\); got .* cross_entropy_sgd"):
+        getattr(learning, algorithm)(TreeCommittee(4, UNITS["swish"]), xi, sigma)
+
+
+def test_the_recipe_of_the_page_runs():
+    """The code as it stands on the page, whose numbers are compared above."""
+    code = re.search(r"```python\n(import numpy.*?)```", PAGE.read_text(), re.DOTALL).group(1)
+    names: dict = {}
+    exec(code, names)
+    assert names["own"] == pytest.approx(capacity(Spherical(), Activation(Swish())), rel=1e-12)
+    assert names["rectifiers"] == capacity(Spherical(), ReLU())
+    assert names["found"].errors == 0
+    assert names["found"].network.errors(names["xi"], names["sigma"]) == 0
 
 
 # ------------------------------------------------------------------------------------------------

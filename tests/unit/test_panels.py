@@ -187,6 +187,28 @@ def test_a_finer_rule_changes_nothing_around_a_reference(own, given, monkeypatch
     np.testing.assert_allclose(found, averages(), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("given", [Margin(0.0), Margin(0.8), Margin(-0.5)], ids=str)
+@pytest.mark.parametrize("own", [Binary(), Spherical()], ids=str)
+def test_equal_distances_around_a_reference_give_what_panels_give(own, given, monkeypatch):
+    """Where distances are equal for both fields of a pattern, for one, and for weights alone."""
+    conjugates = [(0.45, 0.01, 0.0), (0.3, 1.0, 0.5), (0.1, 1.0, 0.5), (0.1, 0.1, 0.9)]
+
+    def averages():
+        found = []
+        for q_hat, one in product((0.0, 0.1, 1.0), conjugates):
+            reference = Reference(Stationary(q_hat, own, Linear(), given, alpha=0.5), 0.5)
+            at = Constrained(*one, reference, own, Linear(), Margin(0.2))
+            asked.append(len(reference.fields[0]))
+            found.append([*at.image(), *at.averages, at.p, at.t0, at.entropic.term])
+        return found
+
+    asked = []
+    found = averages()
+    monkeypatch.setattr(gaussian, "spaced", lambda *_: None)
+    np.testing.assert_allclose(found, averages(), rtol=3e-12, atol=1e-14)
+    assert asked[: len(found)] != asked[len(found) :]
+
+
 # overlap between groups, difference, 1 - q1 and replicas: ridges that are wide, and narrow ones
 @pytest.mark.parametrize(
     "case",

@@ -26,12 +26,12 @@ def test_a_curve_has_labels_and_a_gap_where_nothing_converged():
 
 def test_a_line_for_each_value_besides():
     margins = [Margin(0.0), Margin(0.2)]
-    curve = theory.typical.curve(Perceptron(), np.linspace(0, 0.4, 3)[:, None], margins)
+    curve = theory.typical.curve(Perceptron(), np.linspace(0, 0.4, 3), margins)
     ax = drawn(curve, "q", c="k")
-    assert [line.get_label() for line in ax.lines] == ["margin 0", "margin 0.2"]
+    assert [line.get_label() for line in ax.lines] == ["kappa 0", "kappa 0.2"]
     assert {line.get_color() for line in ax.lines} == {"k"}
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), curve.q[:, 1])
-    assert [line.get_label() for line in drawn(curve, "q", "margin").lines] == [
+    assert [line.get_label() for line in drawn(curve, "q", "kappa").lines] == [
         "alpha 0",
         "alpha 0.2",
         "alpha 0.4",

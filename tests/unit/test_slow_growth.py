@@ -34,7 +34,7 @@ def test_a_sample_is_the_first_solution_on_the_patterns_of_tree_minima():
 
 def test_the_recipe_is_that_of_the_slow_schedule_but_for_its_end():
     settings = slow_growth.EXPERIMENT.scale("paper").settings
-    assert settings["schedules"] == {slow_growth.FIRST: asdict(SLOW) | {"stop": "errors"}}
+    assert settings["schedules"][slow_growth.FIRST] == asdict(SLOW) | {"stop": "errors"}
     assert (settings["N"], settings["units"], settings["P"]) == (999, 9, 1000)
     assert slow_growth.EXPERIMENT.seed == tree_minima.EXPERIMENT.seed
     assert set(slow_growth.COUPLINGS) <= set(tree_minima.COUPLINGS)
@@ -52,3 +52,15 @@ def test_a_run_without_a_solution_leaves_nothing_but_says_so(monkeypatch):
     assert found["epochs"] == 1
     for name in ("end_beta", "largest", "around_excess"):
         assert np.all(np.isnan(found[name]))
+
+
+@pytest.mark.parametrize("speed", ["slow", "ten times faster"])
+def test_a_run_to_an_end_takes_the_path_of_the_slow_schedule_there(speed):
+    schedule = f"{speed} to the soft end"
+    found = slow_growth.EXPERIMENT.as_task("quick", {"schedule": schedule}, 0).compute()
+    assert found["errors"] == 0
+    rate = SLOW.beta_growth * (1 if speed == "slow" else 10)
+    assert slow_growth.SOFT <= found["end_beta"] < slow_growth.SOFT * (1 + rate)
+    path = SLOW.gamma * (found["end_beta"] / SLOW.beta) ** 2  # gamma grows at twice the rate
+    assert found["end_gamma"] == pytest.approx(path, rel=5e-3)
+    assert found["epochs"] >= np.log(slow_growth.SOFT / SLOW.beta) / np.log1p(rate)

@@ -93,6 +93,11 @@ def test_the_accuracy_of_a_root_is_the_callers():
     assert report.residual == pytest.approx(1e-5, rel=1e-6)
 
 
+def test_a_bracket_may_end_where_the_function_is_infinite():
+    root, _ = first_root(lambda x: math.inf if x >= 1.0 else x - 0.3, 0.0, 2.0)
+    assert root == pytest.approx(0.3, abs=1e-14)
+
+
 def test_a_function_that_divides_by_zero_has_no_value_there():
     with pytest.raises(NotConverged, match="NaN at 1"):
         first_root(lambda x: 1.0 / (x - 1.0), 0.0, 5.0)

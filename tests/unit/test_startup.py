@@ -24,6 +24,7 @@ lazy = [one for module in modules for one in vars(module).values() if isinstance
 compiled = [one.__name__ for one in lazy if "compiled" in vars(one)]
 assert lazy and not compiled, compiled
 assert 0.0 < theory.typical.solve(Perceptron(), 0.3).q < 1.0
+assert "scipy.optimize" not in sys.modules
 """
 
 
@@ -36,14 +37,15 @@ def test_theory_loads_and_compiles_only_what_it_needs():
 
 FIRST = """
 from wfmlib import Margin, Perceptron, ReLU, Spherical, TreeCommittee
-from wfmlib.theory import typical
+from wfmlib.theory import franz_parisi, typical
 for device in (Perceptron(), Perceptron(Spherical()), TreeCommittee(float("inf"), ReLU())):
     typical.solve(device, 0.3, Margin(0.1)).replicon, typical.capacity(device)
+    franz_parisi.solve(device, 0.3, 0.2)
 typical.max_margin(Perceptron(), 0.5)
 """
 
 
-def test_first_typical_points_compile_nothing(tmp_path):
+def test_first_points_compile_nothing(tmp_path):
     """An empty cache stays empty."""
     settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", FIRST], env=settings, check=True)

@@ -483,17 +483,17 @@ def test_a_curve_is_what_solve_gives_point_by_point():
         point = typical.solve(Perceptron(), 0.5, Margin(margins[i]))
         for name in ("q", "q_hat", "distance", "entropy", "replicon", "margin_density"):
             assert getattr(curve, name)[i] == getattr(point, name)
-    assert (float(curve.alpha), curve.margin.values.tolist()) == (0.5, margins.tolist())
-    assert curve.q.dims == ("margin",)
+    assert (float(curve.alpha), curve.kappa.values.tolist()) == (0.5, margins.tolist())
+    assert curve.q.dims == ("kappa",)
 
 
-def test_curves_broadcast():
+def test_curves_are_solved_at_every_combination():
     device, margins = TreeCommittee(np.inf, ReLU()), [Margin(0.0), Margin(0.1), Margin(9.0)]
-    curve = typical.curve(device, np.array([[0.2], [0.4]]), margins)
+    curve = typical.curve(device, [0.2, 0.4], margins)
     assert curve.device == repr(device)
-    assert curve.q.dims == ("alpha", "margin")
+    assert curve.q.dims == ("alpha", "kappa")
     assert curve.alpha.values.tolist() == [0.2, 0.4]
-    assert curve.margin.values.tolist() == [0.0, 0.1, 9.0]
+    assert curve.kappa.values.tolist() == [0.0, 0.1, 9.0]
     assert curve.entropy.attrs["units"] == "nats per weight"
     assert curve.entropy.shape == curve.converged.shape == (2, 3)
     assert curve.converged[:, 2].values.tolist() == [False, False]
@@ -575,8 +575,8 @@ def test_arrays_that_are_no_arrays_of_numbers():
     for question in OF_CONSTRAINTS:
         with pytest.raises(ValueError, match="constraint must be a rectangular array"):
             question(device, constraint=[[Margin()], [Margin(), Margin()]])
-    with pytest.raises(ValueError, match=r"alpha and constraint must .* got \(2,\) and \(3,\)"):
-        typical.curve(device, [0.1, 0.2], [Margin(), Margin(), Margin()])
+    with pytest.raises(ValueError, match=r"alpha must be one row at most, got shape \(2, 1\)"):
+        typical.curve(device, [[0.1], [0.2]])
 
 
 def test_a_margin_above_the_range():

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from wfmlib import Binary, Spherical
+from wfmlib.models.weights import spin_groups
+from wfmlib.numerics import gaussian
 
 
 def literal(q_hat):
@@ -136,3 +138,26 @@ def test_binary_weights_run_out_where_their_entropy_vanishes():
 def test_the_conjugate_of_an_overlap_leaves_rounding_alone(overlap):
     found = Binary().entropic(Binary().conjugate(overlap))
     assert found.complement == pytest.approx(1.0 - overlap, rel=4e-15)
+
+
+@pytest.mark.parametrize(("split", "m"), [(1.6, 1.0), (3.98, 0.5), (2.01, 1.0), (20.0, 0.3)])
+@pytest.mark.parametrize("width", [0.3, 2.0])
+def test_groups_by_sums_over_equal_distances(width, split, m):
+    """On either side of the tilt beyond which averages are taken about the tilted middle."""
+    reach = 10.0 + m * split
+    x, outer = gaussian.spaced(0.3 / max(width, 1.0), -9.0, 9.0, 10**4)
+    y = gaussian.spaced(1.0 / split, -reach, reach, 10**4)[0]
+    field = width * x[:, None] + split * y
+    size = np.abs(field)
+    log = size + np.log1p(np.exp(-2.0 * size)) - math.log(2.0)
+    weight = np.exp(m * log - 0.5 * y * y) * (y[1] - y[0]) / math.sqrt(2.0 * math.pi)
+    norm = weight.sum(axis=1)
+    weight /= norm[:, None]
+    first = (weight * np.tanh(field)).sum(axis=1)
+    spread = (weight * (np.tanh(field) - first[:, None]) ** 2).sum(axis=1)
+    complement = (weight / np.cosh(field) ** 2).sum(axis=1)
+    information = m * (weight * log).sum(axis=1) - np.log(norm)
+    term = math.log(2.0) + np.log(norm) / m
+    expected = [outer @ one for one in (first**2, spread, complement, term, information)]
+    found = spin_groups.mild(width, split, m, gaussian.legendre_rule(12))
+    np.testing.assert_allclose(found, expected, rtol=3e-14)

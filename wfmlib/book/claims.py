@@ -10,7 +10,8 @@ The claims are written down in ``claims.toml``, and each that is checked names a
 To add a claim, add an entry to ``claims.toml`` and, where it can be checked, a function to
 ``claim_checks``. A claim that fails, or that cannot be reached, stays with its verdict. A claim on
 a run at paper scale is read from the archive of that run; without the archive it is not checked.
-Where the data cannot tell, the claim is undecided, and the verdict says how many samples would.
+Where the data or the words of the source cannot tell, the claim is undecided, and the verdict says
+how many samples would, or what is left open.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def __dir__():
 HOLDS = "holds"
 #: Verdict: it does not, and the ledger says why.
 DIFFERS = "differs"
-#: Verdict: the data cannot tell; it says how many samples would.
+#: Verdict: the data, or the words of the source, cannot tell.
 UNDECIDED = "undecided"
 #: Verdict: it agrees, but a setting that the paper leaves out was chosen so that it does.
 CALIBRATED = "calibrated"
@@ -110,8 +111,8 @@ _PAGES = {
     1: "01_3_isolation",
     2: "02_3_dense",
     3: "03_3_end",
-    4: "04_3_limits",
-    5: "05_3_surroundings",
+    4: "04_4_exercises",
+    5: "05_4_surroundings",
     6: "06_3_teacher",
     7: "07_3_focusing",
     8: "08_3_curvature",
@@ -173,6 +174,13 @@ class Claim:
         Why the claim is not checked here, why it differs, or why the data cannot tell.
     calibrated : str
         Which setting was chosen so that the claim comes out; empty where none was.
+    hedge : str
+        Which words of the source, or which setting of ours, allow another result, so that the
+        claim is undecided where it does not come out; empty where none does.
+    words : str
+        The words of the source that decide, a few at most.
+    fails : str
+        What would have made the check fail; of a claim that is not checked, what would.
     """
 
     id: str
@@ -189,6 +197,9 @@ class Claim:
     expected: str
     reason: str
     calibrated: str
+    hedge: str
+    words: str
+    fails: str
 
     @property
     def numeric(self) -> bool:
@@ -226,6 +237,9 @@ def _claim(entry):
         "expected": agrees if "compute" in entry else NOT_CHECKED,
         "reason": "",
         "calibrated": "",
+        "hedge": "",
+        "words": "",
+        "fails": f"more than {entry['tolerance']:g} from it" if "tolerance" in entry else "",
     }
     return Claim(**(defaults | entry | {"source": Source(**entry["source"])}))
 
@@ -275,7 +289,8 @@ class Verdict:
     absent : bool
         Whether it was not checked because an archive, or a part of its samples, is not here.
     needed : str
-        Where it is undecided, how many samples would decide; otherwise empty.
+        Where it is undecided, how many samples would decide, or which words or setting leave it
+        open; otherwise empty.
     """
 
     claim: Claim
@@ -385,13 +400,15 @@ def check(id: str) -> Verdict:
     reason = claim.reason if verdict == claim.expected else ""
     if verdict == CALIBRATED:
         reason = claim.calibrated
-    said = _needed(*needed) if verdict == UNDECIDED else ""
+    said = ""
+    if verdict == UNDECIDED:
+        said = _needed(*needed) if agrees is None else claim.hedge
     return Verdict(claim, found, verdict, reason, seconds, needed=said)
 
 
 def _verdict(claim, agrees):
     """Return the verdict on a claim that agrees (True), does not (False), or may (None)."""
-    if agrees is None:
+    if agrees is None or (claim.hedge and not agrees):
         return UNDECIDED
     if not agrees:
         return DIFFERS
@@ -399,7 +416,9 @@ def _verdict(claim, agrees):
 
 
 def _needed(number, of):
-    """Put into words how many samples would decide."""
+    """Put into words how many samples would decide; nothing where no number of them would."""
+    if number is None:
+        return ""
     if number >= 1_000_000:
         return f"more than a million {of} would be needed to tell"
     digits = max(0, len(str(number)) - 2)  # of an estimate, two digits mean something
@@ -562,7 +581,7 @@ def _cells(verdict):
         result += f" (expected: {claim.expected})"
     how = claim.how if verdict.found is not None else ""
     return (
-        (claim.statement, str(claim.source)),
+        (claim.statement, f"{claim.source}: {claim.words}" if claim.words else str(claim.source)),
         (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ("",),
         (verdict.found_text, how, verdict.needed, verdict.reason),
         (result,),
@@ -582,6 +601,11 @@ def _html_row(verdict, whole):
     for main, *small in _cells(verdict):
         small = [f"<small>{html.escape(line)}</small>" for line in small if line]
         cells.append("<br>".join([html.escape(main)] * bool(main) + small))
+    if claim.fails:
+        cells[2] += (
+            "<details><summary><small>What would have failed</small></summary>"
+            f"<small>{html.escape(claim.fails)}</small></details>"
+        )
     page = _PAGES[claim.chapter] if whole else "scorecard"
     where = f"chapter {claim.chapter}" if whole else "the scorecard"
     link = f'<a href="{page}.html#{claim.id}" title="its line in {where}">{claim.id}</a>'

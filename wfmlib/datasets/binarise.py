@@ -203,6 +203,7 @@ def draw(
     return xi[order].astype(kind), sigma[order].astype(kind)
 
 
+@arguments.checked
 def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None, dtype: DTypeLike = np.int64) -> Array:
     """Permute every pixel among the patterns, each in its own way  [eq-shuffle].
 

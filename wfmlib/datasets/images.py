@@ -45,6 +45,7 @@ CIFAR10_CLASSES = (
 SPLITS = {"train": "train", "test": "t10k"}  # as the files are called
 
 
+@arguments.checked
 def fashion_mnist(
     split: str,
     classes: Sequence[str | int] | None = None,
@@ -91,6 +92,7 @@ def fashion_mnist(
     return images.astype(kind, copy=False), labels
 
 
+@arguments.checked
 def mnist(split: str, *, dtype: DTypeLike = np.uint8) -> tuple[Array, Array]:
     """Return the images and labels of MNIST.
 

@@ -95,6 +95,10 @@ def local_entropy(
 
     Notes
     -----
+    The local entropy at a distance lies between those that the couplings select:
+    ``np.interp(distance, found.distance, found.local_entropy)``, or `excess_at`. What it is on
+    average over large instances is `theory.franz_parisi.local_entropy`, which takes a distance.
+
     At distances of some 1/N only a few flips are meant, and the Gaussian step of the messages
     does not hold: exact and expanded form differ there, and neither is to be believed.
     """

@@ -30,11 +30,23 @@ def checked(device, weights, kinds=VOTING, activations=(Sign,)):
     fits = isinstance(device, kinds) and isinstance(device.weights, weights)
     fits = fits and isinstance(activation, (Linear, *activations))
     if not fits or math.isinf(device.units):
+        cure = ""
+        if not isinstance(activation, (Linear, *activations)):
+            cure = (
+                "; cross_entropy_sgd trains real weights of units of any activation with a slope"
+            )
         raise ValueError(
             f"device must be a {_either(kinds)} of finitely many units, with weights "
             f"{_either(weights, '()')} and, in hidden units, {_either(activations, '()')}; "
-            f"got {device!r}"
+            f"got {device!r}{cure}"
         )
+    return device
+
+
+def even(device):
+    """Return the device if its units are even in number: half of the answers are subtracted."""
+    if device.units % 2:
+        raise ValueError(f"device must have an even number of units, got {device!r}")
     return device
 
 

@@ -185,9 +185,6 @@ def tells(advice):
     def decorate(algorithm):
         @functools.wraps(algorithm)
         def run(*arguments, **options):
-            if "seed" in options:
-                name, seed = algorithm.__name__, options["seed"]
-                raise TypeError(f"{name}() takes randomness as rng: write rng={seed!r}")
             found = algorithm(*arguments, **options)
             if found.warning:
                 cure = advice[found.outcome] if isinstance(advice, dict) else advice

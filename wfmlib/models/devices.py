@@ -273,11 +273,14 @@ def _committee(device, w):
 
     if isinstance(device.activation, ReLU):
         return networks.ReluCommitteeNetwork(w, tree=device.tree)
-    if not isinstance(device.activation, Sign):
+    if isinstance(device.activation, Sign):
+        return networks.TreeCommitteeNetwork(w) if device.tree else networks.CommitteeNetwork(w)
+    if not callable(device.activation):
         raise ValueError(
-            f"activation must be Sign() or ReLU() for a network, got {device.activation!r}"
+            "activation must be Sign(), ReLU() or Activation(g), or have __call__, for a network: "
+            f"{device.activation!r} lacks it"
         )
-    return networks.TreeCommitteeNetwork(w) if device.tree else networks.CommitteeNetwork(w)
+    return networks.ActivationCommitteeNetwork(w, device.activation, tree=device.tree)
 
 
 def accepted(device):

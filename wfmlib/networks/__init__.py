@@ -5,6 +5,7 @@
 
 from wfmlib.networks.binary_mlp import BinaryMLP
 from wfmlib.networks.machines import (
+    ActivationCommitteeNetwork,
     CommitteeNetwork,
     ParityMachineNetwork,
     PerceptronNetwork,
@@ -13,6 +14,7 @@ from wfmlib.networks.machines import (
 )
 
 __all__ = [
+    "ActivationCommitteeNetwork",
     "BinaryMLP",
     "CommitteeNetwork",
     "ParityMachineNetwork",

@@ -1,8 +1,9 @@
-"""Networks of sign units with a binary answer: perceptron, committees, parity machine."""
+"""Networks with a binary answer: perceptron, committees of any units, parity machine."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -379,7 +380,7 @@ class ReluCommitteeNetwork(TreeMachine):
 
     def __repr__(self):
         how = "" if self.tree else ", fully connected"
-        name = f"ReluCommitteeNetwork(K={len(self.w)}, N={self.inputs}"
+        name = f"{type(self).__name__}(K={len(self.w)}, N={self.inputs}"
         return f"{name}, {kind(self.w)} weights{how})"
 
     @property
@@ -423,3 +424,66 @@ class ReluCommitteeNetwork(TreeMachine):
         if self.tree:
             return super()._parts(xi)
         return np.broadcast_to(xi[:, None, :], (len(xi), *self.w.shape))
+
+
+class ActivationCommitteeNetwork(ReluCommitteeNetwork):
+    """K units of any activation g; the output is ``sign(sum_l c_l g(x_l))``, c_l = +1 or -1.
+
+    The ``x_l = w_l . xi_l / sqrt(n)`` are the preactivations of `fields`, n the weights of a unit,
+    and the first K/2 units have ``c_l = +1``, the others -1 (P2, eq. 1). Real weights are taken as
+    they are. A sum of 0 is a tie, and an error.
+
+    Parameters
+    ----------
+    w : array_like
+        Weights, as of a `ReluCommitteeNetwork`.
+    activation : callable
+        g, from an array of floats to an array of the same shape.
+    tree : bool, optional
+        Whether the units see disjoint parts of the input.
+
+    Attributes
+    ----------
+    w, activation, tree
+        As given; the weights int64 when they are binary, float64 otherwise.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As a `ReluCommitteeNetwork`; TypeError if `activation` is not callable.
+
+    Examples
+    --------
+    >>> net = ActivationCommitteeNetwork([[1.0, -1.0], [1.0, 1.0]], np.tanh)
+    >>> net.output([[1, -1, -1, -1]])
+    array([1])
+    """
+
+    def __init__(self, w: ArrayLike, activation: Any, *, tree: bool = True) -> None:
+        super().__init__(w, tree=tree)
+        self.activation = arguments.function("activation", activation)
+
+    def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
+        """Return ``sigma sum_l c_l g(x_l) / sqrt(K)`` of each pattern.
+
+        This is P2's stability, not divided by the activation's scale. To be compared with the
+        theory real weights must lie on the sphere ``|w_l|^2 = n``.
+
+        Parameters
+        ----------
+        xi : array_like
+            Patterns, shape (P, N), entries -1 and +1.
+        sigma : array_like
+            Labels, shape (P,), entries -1 and +1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (P,), float64, dimensionless; positive exactly where the pattern is right.
+        """
+        xi, sigma = arguments.patterns(xi, sigma)
+        return sigma * self._votes(xi) / np.sqrt(len(self.w))
+
+    def _votes(self, xi):
+        fields = self._sums(xi) / np.sqrt(self.w.shape[1])
+        return np.asarray(self.activation(fields), dtype=float) @ self.votes

@@ -8,6 +8,7 @@ what is allowed.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import math
@@ -126,7 +127,10 @@ class Range:
         return real(name, value, self.low, self.high, **ends)
 
     def check_entries(self, name: str, value: Any, *, swept: bool = False) -> float | Array:
-        """Return an array of floats whose entries lie in the range, or a float; see `Swept`."""
+        """Return an array of floats whose entries lie in the range, or a float; see `Swept`.
+
+        A swept DataArray keeps its dimensions.
+        """
         given = reals(name, value)
         if given.ndim == 0:
             return self.check(name, given)
@@ -137,7 +141,7 @@ class Range:
             inside |= np.isnan(given) if math.isnan(one) else given == one
         if not (inside.any() or given.size == 0 if swept else inside.all()):
             self.check(name, given[~inside][0].item())
-        return given
+        return value.copy(data=given) if swept and hasattr(value, "dims") else given
 
 
 def declared(function: Any) -> dict[str, tuple[Range, tuple[Narrower, ...]]]:
@@ -212,9 +216,11 @@ def checked(function: F) -> F:
     """Check the arguments that have a range, or a few values, before a function begins.
 
     Numbers become float or int, arrays arrays of floats. The annotations are read at the first
-    call, when all that they name is there.
+    call, when all that they name is there. A keyword that the function does not have is refused
+    with the one that was meant.
     """
-    parameters = inspect.signature(function).parameters.values()
+    known = inspect.signature(function).parameters
+    parameters = known.values()
 
     @functools.cache
     def read():
@@ -222,13 +228,16 @@ def checked(function: F) -> F:
         for place, one in enumerate(parameters):
             check = _check(one.name, hints.get(one.name))
             if check:
-                known = math.inf if one.kind is one.KEYWORD_ONLY else place
+                place = math.inf if one.kind is one.KEYWORD_ONLY else place
                 default = one.default if one.default is one.empty else check(one.default)
-                found.append((known, one.name, check, default))
+                found.append((place, one.name, check, default))
         return found
 
     @functools.wraps(function)
     def run(*given, **named):
+        for name in named:
+            if name not in known:
+                _tell(function.__name__, known, name, named[name])
         taken = list(given)
         for place, name, check, default in read():
             if place < len(taken):
@@ -240,6 +249,38 @@ def checked(function: F) -> F:
         return function(*taken, **named)
 
     return run  # type: ignore[return-value]
+
+
+#: What others call an argument: the argument here, and what to write.
+NEAR = {
+    "seed": ("rng", "write rng={}"),
+    "random_state": ("rng", "write rng={}"),
+    "load": ("alpha", "write alpha={}"),
+    "margin": ("constraint", "write constraint=Margin({})"),
+    "kappa": ("constraint", "write constraint=Margin({})"),
+    "ansatz": (
+        "device",
+        "typical.capacity does. States of one step of breaking are those of typical.solve_1rsb "
+        "and franz_parisi_1rsb.solve, states of all steps those of full_breaking",
+    ),
+    "distance": (
+        "couplings",
+        "write couplings=[...], each of which selects a distance, and interpolate what was found: "
+        "np.interp(distance, found.distance, found.local_entropy). The average over instances is "
+        "theory.franz_parisi.local_entropy(device, alpha, distance)",
+    ),
+}
+
+
+def _tell(function, known, name, value):
+    """Raise TypeError where an argument that a function does not have stands for one it has."""
+    meant, cure = NEAR.get(name, (None, ""))
+    if meant not in known:
+        meant = next(iter(difflib.get_close_matches(name, known, 1, 0.75)), None)
+        cure = f"write {meant}={{}}"
+    if meant:
+        said = repr(value) if value is None or isinstance(value, Real) else "..."
+        raise TypeError(f"{function}() takes no {name}: {cure.format(said)}")
 
 
 def check_fields(made: Any) -> None:
@@ -384,11 +425,7 @@ def reals(name: str, value: Any) -> Array:
 
 def broadcast(**numbers: Any) -> Sequence[Array]:
     """Return named arrays of floats, broadcast against each other."""
-    return together({name: reals(name, value) for name, value in numbers.items()})
-
-
-def together(given: dict[str, Array]) -> Sequence[Array]:
-    """Return the arrays of a dict, broadcast against each other."""
+    given = {name: reals(name, value) for name, value in numbers.items()}
     try:
         return np.broadcast_arrays(*given.values())
     except ValueError:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import scipy
 from annotated_types import Ge
 from numpy.typing import ArrayLike
 
@@ -167,7 +166,9 @@ def first_root(
     """Find the zero of a scalar function that is met first on the way from `start` to `limit`.
 
     The walk leaves `start` by `step` and lengthens its stride by half each time; the first change
-    of sign is then closed in upon by Brent's method (`scipy.optimize.brentq`). Two zeros within
+    of sign is then closed in upon by Chandrupatla's method (Adv. Eng. Softw. 28, 145 (1997)), a
+    variant of Brent's with fewer evaluations, and without a third of a second that the import of
+    `scipy.optimize` takes in a fresh process. Two zeros within
     one stride hide each other.
 
     Parameters
@@ -234,9 +235,35 @@ def first_root(
         near, side, stride = far, other, 1.5 * stride
     else:
         return near, accepted(0.0, accuracy, len(seen), "the start is a root")
-    root = scipy.optimize.brentq(within, near, far, xtol=tolerance, rtol=8.9e-16)
+    root = _closed_in(within, (near, side), (far, other), tolerance)
     residual = abs(within(root))
     return root, accepted(residual, accuracy, len(seen), f"root within {tolerance:g}", root)
+
+
+def _closed_in(function, near, far, tolerance):
+    """Return the zero between two places of opposite sign, each with its value."""
+    (a, at_a), (b, at_b) = near, far
+    share = at_a / (at_a - at_b)
+    while True:
+        best, at_best = (a, at_a) if abs(at_a) < abs(at_b) else (b, at_b)
+        least = 0.5 * (tolerance + 8.9e-16 * abs(best)) / abs(b - a)
+        if at_best == 0.0 or least >= 0.5:
+            return best
+        if not 0.0 < share < 1.0:  # NaN, where a value is infinite
+            share = 0.5
+        x = a + min(max(share, least), 1.0 - least) * (b - a)
+        at_x = function(x)
+        if (at_x > 0.0) == (at_a > 0.0):
+            c, at_c = a, at_a
+        else:
+            b, at_b, c, at_c = a, at_a, b, at_b
+        a, at_a = x, at_x
+        # inverse quadratic interpolation, where it is monotonic between a and b
+        reach, rise = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        share = 0.5
+        if rise * rise < reach and (1.0 - rise) ** 2 < 1.0 - reach:
+            share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
 
 
 def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
@@ -357,9 +384,10 @@ def fixed_point(
             stride = 1.0
             state = state + residual
             if len(states) > 1:
-                differences = np.diff(residuals, axis=0).T
+                past, images = np.array(states), np.array(residuals)
+                differences = (images[1:] - images[:-1]).T
                 mixture = np.linalg.lstsq(differences, residual, rcond=None)[0]
-                state = state - (np.diff(states, axis=0).T + differences) @ mixture
+                state = state - ((past[1:] - past[:-1]).T + differences) @ mixture
         elif states:
             states, residuals, stride = states[-1:], residuals[-1:], 0.5 * stride
             state = states[0] + stride * residuals[0]

@@ -49,6 +49,7 @@ Loads: TypeAlias = Annotated[ArrayLike, *NotNegative.__metadata__, Swept()]
 #: Loads whose largest margin lies within the range of margins.
 ResolvedLoad: TypeAlias = Annotated[float, Interval(ge=1e-7, lt=math.inf), Or(0.0)]
 ResolvedLoads: TypeAlias = Annotated[ArrayLike, *ResolvedLoad.__metadata__]
+SweptLoads: TypeAlias = Annotated[ArrayLike, *ResolvedLoad.__metadata__, Swept()]
 
 
 @singledispatch
@@ -274,13 +275,3 @@ def each_constraint(function, constraint):
 
 def _over(function, values):
     return np.array([function(one) for one in values.flat], dtype=float).reshape(values.shape)
-
-
-def broadcast(constraint, **numbers):
-    """Return an array of constraints and named arrays of floats, broadcast against each other."""
-    given = {name: arguments.reals(name, value) for name, value in numbers.items()}
-    given["constraint"] = arguments.array("constraint", constraint)
-    if given["constraint"].dtype != object and given["constraint"].size:
-        arguments.member("constraint", given["constraint"].flat[0].item(), HARD)
-    *arrays, constraints = arguments.together(given)
-    return constraints, *arrays

@@ -1,18 +1,29 @@
 """Sweeps as labelled arrays: what a question answers for many loads, margins, distances, overlaps.
 
-A dimension is called after the argument that varies along it, so that ``curve.entropy.plot()``
-and ``curve.to_dataframe()`` know their axes. Each variable says its unit and what it is.
+A curve is solved at every combination of its arguments. A row of numbers, or of constraints, spans
+a dimension that is called after the argument (`alpha`, `distance`, `overlap`; `kappa` where all
+constraints are margins, or all are bands), so that ``curve.entropy.plot()`` and
+``curve.to_dataframe()`` know their axes; a single number spans none. A `xarray.DataArray` keeps
+its own dimensions: two that share one are pairs along it. Each variable says its unit and what it
+is.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from wfmlib.models.constraints import Band, Margin
+from wfmlib.numerics import arguments
+from wfmlib.numerics.solvers import NotConverged, continuation
+
 NATS = "nats per weight"
 #: Unit and meaning of all that sweeps hold.
 MEANING = {
     "alpha": ("patterns per weight", "load"),
-    "margin": ("1", "margin"),
+    "kappa": ("1", "margin"),
+    "constraint": ("1", "what a pattern asks"),
+    "reference_kappa": ("1", "margin of the reference"),
+    "reference": ("1", "what the reference satisfies"),
     "distance": ("1", "distance"),
     "overlap": ("1", "mutual overlap"),
     "q": ("1", "overlap of typical solutions"),
@@ -36,55 +47,140 @@ MEANING = {
 }
 
 
-def dataset(arguments, columns, meaning=None, **attributes):
-    """Return a sweep.
+def sweep(asked, begin, names, *, along, meaning=None, progress=False, **attributes):
+    """Solve at every combination of the arguments of a curve.
 
     Parameters
     ----------
-    arguments : dict of str to ndarray
-        What was swept, before it was broadcast.
-    columns : dict of str to ndarray
-        What was found, each of the broadcast shape.
+    asked : dict
+        The arguments: numbers, rows of them, constraints, rows of them, DataArrays.
+    begin : callable
+        ``begin(**others)``, given one of each argument but `along`, returns ``step(value, start)``
+        [start is None at first]: the row of `names` at a value of `along`, and the start of the
+        next smaller one.
+    names : sequence of str
+        What is found.
+    along : str
+        The argument that is walked along, from its largest value on.
     meaning : dict of str to (str, str), optional
         Unit and meaning where they are others than in `MEANING`.
+    progress : bool, optional
+        Show a bar.
     **attributes
         What is the same all along, kept as text or number.
 
     Returns
     -------
     xarray.Dataset
-        The arguments are its coordinates.
+        The arguments are its coordinates. NaN, ``converged = False`` and a `reason` where there is
+        no saddle point, or an argument is out of range.
+
+    Raises
+    ------
+    TypeError, ValueError, NotConverged
+        Those of `begin` where only `along` is swept; ValueError if all is out of range.
     """
     import xarray as xr  # late: a single point needs none of it
 
+    arrays = {name: labelled(name, value) for name, value in asked.items()}
+    full = xr.broadcast(*xr.align(*arrays.values(), join="exact"))
+    table = {name: one.values.ravel() for name, one in zip(arrays, full, strict=True)}
+    paths = {}  # the places at which the others are the same
+    for place, row in enumerate(zip(*table.values(), strict=True)):
+        others = dict(zip(table, row, strict=True))
+        del others[along]
+        key = tuple(x if isinstance(x, float) else id(x) for x in others.values())
+        paths.setdefault(key, (others, []))[1].append(place)
+    order = [
+        (others, np.array(places)[np.argsort(-table[along][places])])
+        for others, places in paths.values()
+    ]
+    # of each path in turn: its steps, or why there is none, and where the next one starts
+    steps = [begin(**_plain(order[0][0]))] if len(order) == 1 else [None] * len(order)
+    starts = [None] * len(order)
+
+    def solved(at, _):
+        path, place = at
+        if steps[path] is None:
+            try:
+                steps[path] = begin(**_plain(order[path][0]))
+            except (NotConverged, ValueError, ArithmeticError) as error:
+                steps[path] = error
+        if isinstance(steps[path], Exception):
+            raise steps[path]
+        row, starts[path] = steps[path](float(table[along][place]), starts[path])
+        return np.array(row, dtype=float)
+
+    visits = [(path, place) for path, (_, places) in enumerate(order) for place in places]
+    rows, reached, why = continuation(solved, visits, None, failed="nan", progress=progress)
+    back = np.argsort([place for _, place in visits]) if visits else slice(0)
+    rows = rows[back] if reached.any() else np.full((len(visits), len(names)), np.nan)
+    columns = dict(zip(names, rows.T, strict=True))
+    columns |= {"converged": reached[back], "reason": why[back]}
+    dims, shape = full[0].dims, full[0].shape
+    columns = {name: (dims, column.reshape(shape)) for name, column in columns.items()}
+    return dataset(arrays, columns, meaning, **attributes)
+
+
+def dataset(arrays, columns, meaning=None, **attributes):
+    """Return a Dataset of `columns`, each with its dimensions, over arguments as `labelled`."""
+    import xarray as xr
+
     meaning = MEANING | (meaning or {})
-    shape = np.broadcast_shapes(*(value.shape for value in arguments.values()))
-    dims = _dims(arguments, shape)
-
-    def told(name):
-        unit, text = meaning[name]
-        return {"units": unit, "long_name": text}
-
     coords = {}
-    for name, value in arguments.items():
-        own = range(len(shape) - value.ndim, len(shape))
-        kept = [k for k in own if value.shape[k - own.start] == shape[k]]
-        flat = value.reshape([shape[k] for k in kept])
-        coords[name] = ([dims[k] for k in kept], flat.copy(), told(name))
-    found = {name: (dims, value.reshape(shape), told(name)) for name, value in columns.items()}
+    for name, one in arrays.items():
+        if one.ndim == 0 and one.dtype == object:
+            attributes |= {name: one.item()}
+        label, values = _coordinate(name, one)
+        coords |= {dim: one.coords[dim].variable for dim in one.dims if dim in one.coords}
+        coords[label] = (one.dims, values)
     plain = {
         name: value if isinstance(value, (int, float, str)) else repr(value)
         for name, value in attributes.items()
     }
-    return xr.Dataset(found, coords, plain)
+    return explained(xr.Dataset(columns, coords, plain), meaning)
 
 
-def _dims(arguments, shape):
-    """Return the name of each axis: of the argument that varies along it, if one alone does."""
-    dims = []
-    for k, size in enumerate(shape):
-        there = {n: v for n, v in arguments.items() if v.ndim >= len(shape) - k}
-        varying = [n for n, v in there.items() if v.shape[k - len(shape)] == size]
-        name = varying[0] if len(varying) == 1 or size == 1 else "point"
-        dims.append(name if name not in dims else f"{name}_{k}")
-    return dims
+def explained(found, meaning=MEANING):
+    """Return a Dataset whose variables say their units and what they are."""
+    for name, one in found.variables.items():
+        if name in meaning:
+            one.attrs |= dict(zip(("units", "long_name"), meaning[name], strict=True))
+    return found
+
+
+def labelled(name, value):
+    """Return an argument as a DataArray: a row along a dimension that is called after it."""
+    import xarray as xr
+
+    if isinstance(value, xr.DataArray):
+        return value
+    given = arguments.array(name, value)
+    if given.ndim > 1:
+        raise ValueError(
+            f"{name} must be one row at most, got shape {given.shape}: curves are solved at every "
+            "combination of their arguments. An xarray.DataArray keeps its dimensions"
+        )
+    array = xr.DataArray(given, dims=[name] * given.ndim)
+    return array.rename({name: _coordinate(name, array)[0]}) if given.ndim else array
+
+
+def _coordinate(name, array):
+    """Return what the coordinate of an argument is called, and its values: constraints are told.
+
+    By their kappa, where all are margins, or all are bands; and else as text.
+    """
+    if name not in ("constraint", "reference"):
+        return name, array.values
+    values = array.values.ravel()
+    if any(all(type(one) is kind for one in values) for kind in (Margin, Band)):
+        name = "kappa" if name == "constraint" else f"{name}_kappa"
+        told = np.array([one.kappa for one in values], dtype=float)
+    else:
+        told = np.array([repr(one) for one in values])
+    return name, told.reshape(array.shape)
+
+
+def _plain(others):
+    """Return arguments with numbers that are Python's."""
+    return {n: float(x) if isinstance(x, float) else x for n, x in others.items()}

@@ -40,7 +40,10 @@ def binary_perceptron_capacity():
 
 
 def solvable_then_not():
-    """The share of 300 samples with a solution, counted exactly, at N = 9, 15, 21."""
+    """The share of 300 samples with a solution, counted exactly, at N = 9, 15, 21.
+
+    Counts can refute it. They cannot confirm it: 21 weights do not show at which load a jump is.
+    """
     sizes, samples = (9, 15, 21), 300
 
     def shares(load):
@@ -56,10 +59,11 @@ def solvable_then_not():
 
     below, above = shares(1 / 3), shares(4 / 3)
     # Away from the threshold the share must have come close to its limit, and not leave it.
-    holds = below[-1] > 0.99 and above[-1] < 0.05 and above[0] > above[1] > above[2]
-    return holds, (
+    possible = below[-1] > 0.99 and above[-1] < 0.05 and above[0] > above[1] > above[2]
+    return evidence.Answer(
+        None if possible else False,
         f"at N = {', '.join(map(str, sizes))} the share with a solution is {listed(below, 3)} at "
-        f"α = 1/3, and {listed(above, 3)} at α = 4/3"
+        f"α = 1/3, and {listed(above, 3)} at α = 4/3",
     )
 
 
@@ -242,24 +246,20 @@ def _mean_distance(P, N, seed):
 
 
 def frozen_1rsb():
-    """The local entropy around typical solutions up to its edge, and the state with groups.
+    """The local entropy around typical solutions at nine distances up to its edge, three loads.
 
-    A cluster would be a place near by where the local entropy is not negative: at nine distances
-    from a tenth of the edge on there is none, at three loads. Groups of one step of breaking are
-    then single configurations, of which the entropy counts the number.
+    A cluster would be a place near by where it is not negative.
     """
     rows = []
     for load in (0.2, 0.5, 0.8):
-        state = typical.solve_1rsb(PERCEPTRON, load)
         _, edge = franz_parisi.gap(PERCEPTRON, load)
         near = np.linspace(0.1, 0.99, 9) * edge
         largest = float(np.max(franz_parisi.local_entropy(PERCEPTRON, load, near)))
-        rows.append((largest, edge, abs(state.complexity - _solve(load).entropy)))
-    holds = all(largest < 0.0 < edge and abs(gap) < 1e-9 for largest, edge, gap in rows)
-    return holds, (
+        rows.append((largest, edge))
+    return all(largest < 0.0 < edge for largest, edge in rows), (
         f"at α = 0.2, 0.5, 0.8 the local entropy is negative up to d = "
-        f"{', '.join(f'{edge:.2g}' for _, edge, _ in rows)}: at most "
-        f"{', '.join(f'{largest:.1g}' for largest, _, _ in rows)}; the complexity is the entropy"
+        f"{', '.join(f'{edge:.2g}' for _, edge in rows)}: at most "
+        f"{', '.join(f'{largest:.1g}' for largest, _ in rows)}"
     )
 
 

@@ -32,7 +32,8 @@ class Answer(NamedTuple):
     found : str or float
         What was found, in words; for a claim that is a number, the number.
     needed : int or None
-        Where the data cannot tell, the number of samples that would decide.
+        Where the data cannot tell, the number of samples that would decide; None where no number
+        of them would.
     of : str
         What they are samples of, in the plural.
     """

@@ -208,8 +208,11 @@ def fast_flatter_than_lal():
 
 
 def fbp_narrowest_everywhere():
-    """Standard deviations of the spectra, ten samples, at nine sharpnesses from 1 to 300."""
-    archive = _minima()
+    """Standard deviations of the spectra, ten samples, at P1's lower sharpness and above.
+
+    At smaller ones networks of solutions make errors: P1 shows none there.
+    """
+    archive = _minima().sel(beta=slice(_sharpness(ALL_BUT_LAL), None))
     width = np.log(archive["spectrum"].std("mode"))
     gap = width.drop_sel(algorithm="fBP") - width.sel(algorithm="fBP")
     gap = gap.transpose("beta", "algorithm", "sample").values
@@ -255,21 +258,26 @@ def cross_entropy_curvature_agrees():
     archive = _minima().sel(beta=5.0)
     square = archive["largest"].mean("sample").values
     other = archive["largest_cross_entropy"].mean("sample").values
-    r = stats.spearmanr(square, other)[0]
-    return bool(r > 0.85), f"Spearman's {r:.2f} over the five algorithms"
+    r = stats.spearmanr(square, other)[0]  # of five, a perfect one alone has p below 5 %
+    return bool(r > 0.99), f"Spearman's {r:.2f} over the five algorithms"
 
 
 def volume_and_curvature_agree():
-    """Rank correlation of mean volumes and mean largest eigenvalues at P1's lower β."""
+    """Rank correlation of mean volumes and mean largest eigenvalues at P1's lower β.
+
+    With five algorithms only a perfect correlation passes a test; a positive one refutes.
+    """
     archive = _minima()
     names, ladder = archive["algorithm"].values, archive["beta"].values
     beta = ladder[ladder >= _sharpness(ALL_BUT_LAL)][0]
     volumes = np.array([np.nanmean(_volumes(archive, a), axis=0) for a in names])
     sharp = [float(archive["largest"].sel(algorithm=a, beta=beta).mean()) for a in names]
     found = [stats.spearmanr(volume, sharp)[0] for volume in volumes.T]
-    return bool(max(found) < -0.85), (
+    agrees = False if max(found) > 0.0 else True if max(found) < -0.99 else None
+    return evidence.Answer(
+        agrees,
         f"Spearman's {listed(found, 2)} at d = {', '.join(f'{d:g}' for d in PLACES)}, "
-        f"β = {beta:g}, over {len(names)} algorithms"
+        f"β = {beta:g}, over {len(names)} algorithms",
     )
 
 
@@ -341,14 +349,18 @@ def _told(solved):
 
 
 def lal_reaches_beyond_gradients():
-    """Samples of ten solved at each load with P1's steps and schedules, K = 9, N = 999."""
+    """Samples of ten solved at each load with P1's steps and schedules, K = 9, N = 999.
+
+    Each gradient has one schedule, partly ours and not tuned for reach: it can only refute.
+    """
     names = ("LAL", "ceSGD slow", "ceSGD fast")
     solved = _reached().transpose("algorithm", "alpha", "sample")
     lal, *others = (solved.sel(algorithm=name) for name in names)
     tested = [evidence.compare_pairs(lal, other, comparisons=2) for other in others]
     words = [f"{a} {_told(one)}" for a, one in zip(names, (lal, *others), strict=True)]
     found = f"{'; '.join(words)}; exact sign tests p = {tested[0].p:.1g}, {tested[1].p:.1g}"
-    return evidence.decide(tested, found)
+    answer = evidence.decide(tested, found)
+    return evidence.Answer(None, found) if answer.agrees else answer
 
 
 def lal_reaches_almost_as_far_as_fbp():

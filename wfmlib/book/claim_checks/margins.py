@@ -202,9 +202,9 @@ def transition_in_counted_margin():
 
 
 def franz_parisi_replica_symmetric():
-    """The search for states with p1 > p0, from all splits and at three m, whether they attract.
+    """The search for states with p1 > p0 at three m, and in how many of them iterations end.
 
-    Those that iterations leave are states all the same, though P3's would not find them.
+    P3 looked for them by iteration: a state that iterations leave is none that it could have met.
     """
     places = ((0.1, 0.3), (0.1, 0.03), (0.4, 0.1))
     surveys = [
@@ -215,9 +215,9 @@ def franz_parisi_replica_symmetric():
     ]
     attracting = sum(len(survey.attracting) for survey in surveys)
     states = sum(len(survey.states) for survey in surveys)
-    return states == 0, (
-        f"at α = 0.5, κ~ = 0.1 and 0.4, d = 0.03 to 0.3 there are {states} states with p1 > p0, "
-        f"of which iterations end in {attracting}"
+    return attracting == 0, (
+        f"at α = 0.5, κ~ = 0.1 and 0.4, d = 0.03 to 0.3 iterations end in {attracting} of "
+        f"{states} states with p1 > p0"
     )
 
 

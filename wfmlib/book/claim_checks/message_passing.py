@@ -9,7 +9,6 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy import stats
 from scipy.interpolate import CubicSpline
 
 from wfmlib import landscape, learning, patterns
@@ -26,6 +25,7 @@ QUOTED_END = 1.76  # P1 Sec. III: the load up to which BP converges
 CAP = 500  # sweeps that `bp-entropy` allows
 CLOSE = 0.03  # of an entropy
 NEARLY = 0.9  # of a capacity
+INSTANCES = 6  # all of six are more than half of all, by the exact test at 5 %
 ERRORS = 4.0  # standard errors of ten samples: one load in 300 is further off by chance
 RELIABLE = (0.02, 0.27)  # distances: above some 1/N, below where most solutions are
 
@@ -71,29 +71,19 @@ def bp_entropy_agrees():
 
 
 def bp_size_suffices():
-    """The mean of ten samples, and a single one, less the theory: both within three per cent.
-
-    With their 95 per cent limits, divided by the number of loads: of the mean by Student, of the
-    spread of single samples by chi square.
-    """
+    """The mean of ten samples less the theory, within three per cent, by Student's test."""
     loads, found, theory = _entropies()
-    share, number = found / theory[:, None] - 1.0, found.shape[1]
-    spread = share.std(axis=1, ddof=1)
+    share = found / theory[:, None] - 1.0
     tested = []
     for row in share:
         tested.append(evidence.compare(CLOSE - row, comparisons=2 * len(loads)))
         tested.append(evidence.compare(row + CLOSE, comparisons=2 * len(loads)))
-    widest = spread * math.sqrt((number - 1) / stats.chi2.isf(1.0 - 0.05 / len(loads), number - 1))
     answer = evidence.decide(
         tested,
         f"the mean of ten samples is within {100 * np.max(np.abs(share.mean(axis=1))):.1f} % of "
-        f"the replica theory at loads from {loads[0]:g} to {loads[-1]:g}; one sample spreads by "
-        f"up to {100 * np.max(spread):.1f} %, at α = {loads[np.argmax(spread)]:g} (at most "
-        f"{100 * np.max(widest):.1f} %)",
+        f"the replica theory at loads from {loads[0]:g} to {loads[-1]:g}",
     )
-    if len(loads) < 6 or np.max(spread) > CLOSE:
-        return answer._replace(agrees=False)
-    return answer
+    return answer._replace(agrees=False) if len(loads) < 6 else answer
 
 
 def bp_last_load():
@@ -147,9 +137,9 @@ def _focused(seed):
 
 
 def bp_settles_around_wide_minimum():
-    """Two instances with N = 201, α = 2: messages without a reference, and around a solution."""
+    """Six instances with N = 201, α = 2: messages without a reference, and around a solution."""
     free, around, solved = [], [], []
-    for seed in range(2):
+    for seed in range(INSTANCES):
         xi, sigma, found = _focused(seed)
         options = {"form": "expanded", "tolerance": 1e-4, "max_sweeps": 200}
         solved.append(found.converged)
@@ -159,8 +149,8 @@ def bp_settles_around_wide_minimum():
         curve = landscape.local_entropy(found, xi, sigma, couplings=couplings, rng=0, **options)
         around.append(bool(curve["converged"].all()))
     return all(solved) and all(around) and not any(free), (
-        f"without a reference {sum(free)} of 2 converge, around a solution of focusing "
-        f"{sum(around)} of 2, at each of four distances"
+        f"without a reference {sum(free)} of {INSTANCES} converge, around a solution of focusing "
+        f"{sum(around)}, at each of four distances"
     )
 
 
@@ -186,17 +176,18 @@ def local_entropy_without_patterns():
 
 
 def bp_fails_around_no_solution():
-    """Two instances with N = 201, α = 2, pulls of 30 and 100: random weights, and a solution."""
+    """Six instances with N = 201, α = 2, pulls of 30 and 100: random weights, and a solution."""
     couplings, found = (30.0, 100.0), []
-    for seed in range(2):
+    for seed in range(INSTANCES):
         xi, sigma, solution = _focused(seed)
         w = solution.weights
         random = np.random.default_rng(seed).standard_normal(w.shape)
         found.append([_settles(xi, sigma, one, couplings) for one in (random, w)])
     counts = np.sum(found, axis=(0, 2))
-    return counts.tolist() == [0, 4], (
-        f"at couplings 30 and 100 {counts[0]} of 4 converge around random weights, {counts[1]} of "
-        f"4 around a solution"
+    number = 2 * INSTANCES
+    return counts.tolist() == [0, number], (
+        f"at couplings 30 and 100 {counts[0]} of {number} converge around random weights, "
+        f"{counts[1]} around a solution"
     )
 
 
@@ -243,7 +234,9 @@ def fbp_reach_exact():
 def fbp_reach_expanded():
     """Samples of ten that are solved at α = 2.6 and 2.7, expanded messages; intervals of 95 %."""
     (first, words), (further, more) = (_solved_at("expanded", load) for load in (2.6, 2.7))
-    return first > 0 and further == 0, f"{words}, {more}"
+    if first == 0:
+        return False, f"{words}, {more}"
+    return evidence.Answer(True if further == 0 else None, f"{words}, {more}")
 
 
 def fbp_exact_reaches_further():
@@ -316,16 +309,20 @@ def focusing_bp_solves():
 
 
 def focusing_bp_peaked():
-    """The mean square of the centre's means at the last step, two instances with N = 501."""
+    """The mean square of the centre's means at the last step, ten instances with N = 501.
+
+    *Very strongly* is 0.95 in each, which is our reading.
+    """
     found = []
-    for seed in range(2):
+    for seed in range(10):
         xi, sigma = patterns.random(250, 501, rng=seed)
         options = {"replicas": 20, "form": "expanded", "rng": seed}
         end = learning.focusing_bp(PERCEPTRON, xi, sigma, **options)
         found.append((float(end.history["polarisation"][-1]), end.errors))
-    return all(peak > 0.95 and errors == 0 for peak, errors in found), (
-        f"{listed([peak for peak, _ in found], 4)} where 1 is a single solution; its signs make "
-        f"{' and '.join(str(errors) for _, errors in found)} errors"
+    peaks, solved = [peak for peak, _ in found], sum(errors == 0 for _, errors in found)
+    return min(peaks) > 0.95 and solved == len(found), (
+        f"{sum(peak > 0.95 for peak in peaks)} of {len(found)} above 0.95, the least "
+        f"{min(peaks):.2f}, where 1 is a single solution; {solved} end on one"
     )
 
 

@@ -91,21 +91,32 @@ def parity_never_flat():
 
 
 def flat_with_votes_only():
-    """The log-fractions at four overlaps: a committee, K → ∞, α = 0.5; parity, K = 1001, any load.
+    """The log-fractions of groups of 20 at four overlaps: a committee, K → ∞; parity, K = 1001.
 
-    Of the committee that of y = ∞; of the parity machine a bound on that of pairs. Two orders of
-    limits are compared: at finite K more replicas of a parity machine lie further from -α ln 2
-    than pairs do (chapter 4 has the table).
+    In one order of limits: many units at given y. Of the committee that of replica theory, at
+    α = 0.5; of the parity machine the annealed one, a bound from above at any load.
     """
-    gaps, load, committee = (0.3, 0.1, 0.03, 0.01), 0.5, TreeCommittee(np.inf)
-    groups = [large_deviation.solve(committee, load, 1.0 - gap) for gap in gaps]
+    gaps, load, committee, y = (0.3, 0.1, 0.03, 0.01), 0.5, TreeCommittee(np.inf), 20
+    groups = [large_deviation.solve(committee, load, 1.0 - gap, replicas=y) for gap in gaps]
     votes = [group.local_entropy / (load * HALF) for group in groups]
-    product = [_pairs(1.0 - gap, (1001,))[0] for gap in gaps]
-    holds = bool(np.all(np.diff(votes) > 0.0)) and votes[-1] > -0.1 and max(product) < 0.01
+    product = [_groups(1.0 - gap, 1001, y) for gap in gaps]
+    holds = bool(np.all(np.diff(votes) > 0.0)) and votes[-1] > -0.2 and max(product) < 0.01
     return holds, (
-        f"in units of α ln 2 the committee has {listed(votes, 3)} at 1 - q1 = {listed(gaps, 2)}, "
-        f"pairs of parity machines -1 within {max(product):.0e}; at smaller K it is one of degree"
+        f"in units of α ln 2 groups of {y} committees have {listed(votes, 2)} at 1 - q1 = "
+        f"{listed(gaps, 2)}, parity machines of 1001 units at most {max(product):.0e} above -1"
     )
+
+
+def _groups(q1, units, replicas):
+    """Return a bound on the log-fraction of groups, in units of ``alpha ln 2``, plus 1."""
+    width = math.sqrt((1.0 - q1) / q1)
+    u, weight = gaussian.grid((0.0, width))
+    mean_sign = 1.0 - 2.0 * gaussian.H(u / width)
+    agree = sum(
+        math.comb(replicas, j) * float(mean_sign**j @ weight) ** units
+        for j in range(2, replicas + 1, 2)
+    )
+    return math.log1p(agree) / (replicas * HALF)
 
 
 def parity_pieces():

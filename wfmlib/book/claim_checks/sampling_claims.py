@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib.book import experiments
+from wfmlib.book.claim_checks import evidence
 from wfmlib.book.claim_checks.words import listed
 from wfmlib.models import LogPotential, Margin, Perceptron, Spherical
 from wfmlib.numerics.solvers import NotConverged
@@ -45,22 +46,28 @@ def uniform_measure_of_signs_is_not_drawn():
 
 
 def log_potential_is_drawn():
-    """Whether the time of the walk grows, at four loads."""
-    loads = (0.1, 0.3, 0.5, 0.6)
+    """Whether the time of the walk grows, at five loads: the theory, no walk."""
+    loads = (0.1, 0.3, 0.5, 0.6, 0.7)
     falls = [_falls(load, POTENTIAL) for load in loads]
-    return max(falls) < 1e-6, (
-        f"the time grows all the way at the loads {listed(loads, 1)}; from 0.62 on it does not"
+    grows = [load for load, fall in zip(loads, falls, strict=True) if fall < 1e-6]
+    return len(grows) == len(loads), (
+        f"the time grows all the way at {len(grows)} of the loads {listed(loads, 1)}, up to "
+        f"{max(grows, default=0.0):.1f}; the theory ends at 0.62"
     )
 
 
 def annealed_potential_solves():
-    """Share of the archived draws by the chain that are solutions, 501 weights."""
+    """Share of the archived draws by the chain that are solutions, 501 weights.
+
+    How the shape is annealed here is ours: it can only refute, where no draw is a solution.
+    """
     one = experiments.complete("sampling").sel({"N": 501, "method": "annealing"})
     share = (one.errors == 0).mean(("draw", "sample"))
     easy = share.sel(alpha=slice(0.0, 0.5))
-    return bool(easy.min() == 1.0), (
-        f"all of ten draws are solutions at loads up to 0.5, and "
-        f"{float(share.sel(alpha=0.6)):.0%} and {float(share.sel(alpha=0.7)):.0%} at 0.6 and 0.7"
+    return evidence.Answer(
+        None if easy.min() > 0.5 else False,
+        f"{float(easy.min()):.0%} of ten draws or more are solutions at loads up to 0.5, "
+        f"{float(share.sel(alpha=0.6)):.0%} and {float(share.sel(alpha=0.7)):.0%} at 0.6 and 0.7",
     )
 
 

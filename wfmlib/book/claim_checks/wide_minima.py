@@ -14,12 +14,20 @@ THREE, MANY = TreeCommittee(3), TreeCommittee(np.inf)  # sign units, real weight
 
 
 def dense_regions_exist_binary():
-    """The share of solutions in groups at q1 = 0.98, many replicas, at α = 0.4, 0.6, 0.75."""
-    points = [large_deviation.solve(Perceptron(), load, 0.98) for load in (0.4, 0.6, 0.75)]
-    share = [point.entropy / (point.entropy - point.local_entropy) for point in points]
-    return min(share) > 0.5, (
-        f"at overlap 0.98 the densest groups have {listed(share, 3)} of the entropy that they "
-        "would have without patterns, at α = 0.4, 0.6, 0.75"
+    """The entropy of the densest groups that exist, over that without patterns, overlap 0.95.
+
+    As many replicas as let the complexity vanish: there are no denser groups. *Extremely dense* is
+    nine tenths, which is our reading.
+    """
+    loads, overlap, perceptron, share = (0.4, 0.6, 0.75), 0.95, Perceptron(), []
+    for load in loads:
+        y = large_deviation.zero_complexity_replicas(perceptron, load, overlap)
+        point = large_deviation.solve(perceptron, load, overlap, replicas=y)
+        share.append(point.entropy / (point.entropy - point.local_entropy))
+    end = dense_threshold_zero_complexity() / typical.capacity(perceptron)
+    return min(share) > 0.9 and end > 0.9, (
+        f"dense regions end at {end:.2f} of α_c; at overlap {overlap} the densest groups have "
+        f"{listed(share, 2)} of the entropy without patterns, at α = {listed(loads, 2)}"
     )
 
 

@@ -9,6 +9,10 @@ from itertools import groupby
 
 from wfmlib.book.commands._table import named, table
 
+_PAPERS = (  # of `wfmlib.book.claims`, which --help does not load
+    "P1", "P2", "P3", "A1", "A25", "D1", "E92", "PZ26", "S1", "S2", "S3", "S4", "S5", "ZP21",
+)  # fmt: skip
+
 
 def add(commands):
     """Add `wfm claims`."""
@@ -22,8 +26,9 @@ def add(commands):
             Each claim is computed here and now, or read from the archive of a run at paper
             scale, unless it says why it is not. A number holds when it lies within the
             tolerance of the quoted one; `wfm claims ID` says where the claim stands, where its
-            tolerance comes from and how it was found. A claim is undecided where the data
-            cannot tell, and calibrated where a setting was chosen so that it comes out.
+            tolerance comes from, how it was found and what would have made it fail. A claim is
+            undecided where the data or the words of the paper cannot tell, and calibrated where
+            a setting was chosen so that it comes out.
             Archives are looked for in the folder that WFMLIB_RESULTS names, or in book/results
             here or above; where wfmlib was installed from the book's site, they are fetched from
             there into the user's cache (WFMLIB_SITE names another address of it, or a folder)."""
@@ -48,7 +53,7 @@ def add(commands):
     )
     parser.add_argument(
         "--paper",
-        choices=("P1", "P2", "P3", "A1", "A25", "D1", "PZ26", "S1", "S2", "S3", "S4", "ZP21"),
+        choices=_PAPERS,
         help="only claims of this paper",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="details of every claim")
@@ -107,7 +112,9 @@ def _print_details(verdict):
     said = (
         ("claim", claim.statement),
         ("where", str(claim.source)),
+        ("its words", claim.words),
         ("how", claim.how),
+        ("fails by", claim.fails),
         ("found", verdict.found_text),
         ("tolerance", claim.why),
         ("needed", verdict.needed),

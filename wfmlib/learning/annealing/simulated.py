@@ -126,7 +126,7 @@ def simulated_annealing(
     Examples
     --------
     >>> from wfmlib import Binary, TreeCommittee, patterns
-    >>> xi, sigma = patterns.random(30, 99, rng=1)
+    >>> xi, sigma = patterns.random(P=30, N=99, rng=1)
     >>> found = simulated_annealing(TreeCommittee(3, weights=Binary()), xi, sigma, rng=1)
     >>> found.errors, found.weights.shape
     (0, (3, 33))

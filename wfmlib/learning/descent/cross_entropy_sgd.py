@@ -1,4 +1,4 @@
-"""Stochastic gradient descent on the cross-entropy of a committee whose units sharpen.
+"""Stochastic gradient descent on the cross-entropy of a committee, of sign units that sharpen.
 
 The units are tanh(beta x), the loss of a pattern is [eq-committee-cross-entropy]. What an epoch
 does, in plain NumPy, for patterns times labels ``xi``, shape (P, K, M), and weights of unit norm:
@@ -13,6 +13,10 @@ does, in plain NumPy, for patterns times labels ``xi``, shape (P, K, M), and wei
 where ``grid(x) = np.rint(x * 2**44) / 2**44`` makes the sums exact, and so the same on every
 processor (see `wfmlib.numerics.portable`). In a fully connected machine all units see
 ``xi[:, 0]``.
+
+Units of any other activation g stand as they are, half of them with the sign ``c_k = -1``: the
+output of a pattern without its label is ``sum_k c_k g(x_k) / sqrt(K)``, and the pull on a unit has
+``c_k g'(x_k)`` where it has ``beta (1 - t^2)`` above. Their loop is in NumPy.
 """
 
 from __future__ import annotations
@@ -22,15 +26,34 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
-from wfmlib.learning._devices import checked, odd, rows
+from wfmlib.learning._devices import checked, even, odd, rows
 from wfmlib.learning.descent.schedules import NAMED, Schedule
-from wfmlib.learning.descent.soft_committee import LANES, descend, measure, normalise
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.descent.soft_committee import (
+    GRID,
+    LANES,
+    descend,
+    fill,
+    measure,
+    move,
+    normalise,
+)
+from wfmlib.learning.solution import Best, Solution, tells
+from wfmlib.models.activations import (
+    Activation,
+    EnergeticTerm,
+    Linear,
+    ReLU,
+    Sign,
+    differences,
+    slope,
+)
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count
+from wfmlib.numerics.portable import on_grid
 from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.numerics.types import Seed
@@ -43,7 +66,8 @@ class CrossEntropySGD(Solution):
     `history` holds one entry per epoch: `loss` and `errors` (of sign units) at its end, and the
     `gamma` and `beta` that it used, which are for units of norm one. `converged` says whether the
     schedule's `stop` was met; where that is a loss, see `errors` for whether the sign units make
-    any.
+    any. Units of other activations make the errors themselves, have no `beta`, and the weights are
+    those with the fewest errors at the end of any epoch.
 
     Attributes
     ----------
@@ -66,7 +90,7 @@ def cross_entropy_sgd(
     rng: Seed = None,
     progress: bool | None = None,
 ) -> CrossEntropySGD:
-    """Train a committee of tanh units by gradient descent on the cross-entropy.
+    """Train a committee by gradient descent on the cross-entropy.
 
     The norm of every unit is held at one, and the sharpness of loss and units, which the norm
     would otherwise set, grows by a schedule [eq-norm-growth]. Slow growth ends in wide regions.
@@ -74,8 +98,10 @@ def cross_entropy_sgd(
     Parameters
     ----------
     device : Perceptron, TreeCommittee or Committee
-        With weights on the sphere and an odd number K of sign units: those that the tanh units
-        become as they sharpen.
+        With weights on the sphere. An odd number K of sign units: they are smoothed, tanh(beta x),
+        and become signs as they sharpen. Or an even number of units of another activation, which
+        stays as it is: `ReLU`, ``Activation(g)``, or one's own with ``__call__``; it must not
+        jump. Its slope is its `derivative`, or central differences (see `models.Activation`).
     xi : array_like
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
@@ -97,7 +123,8 @@ def cross_entropy_sgd(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of range; the message names it.
+        If an argument is of the wrong kind or out of range, or the activation has no slope to
+        descend, or a wrong one; the message names it.
     NotConverged
         If the loss ceases to be finite: `eta` is far too large.
 
@@ -105,17 +132,22 @@ def cross_entropy_sgd(
     -----
     P1, Sec. V and App. E; what that leaves open are fields of `Schedule`. The slow schedule can
     end with a pattern that is wrong and whose units have saturated: nothing moves them any more,
-    the loss stays, and the run goes on to `max_epochs`.
+    the loss stays, and the run goes on to `max_epochs`. Of activations other than signs and
+    rectifiers the last bits are those of g, which may differ between processors. A pattern for
+    which all rectifiers are silent, a share of ``2^-K`` at first, is an error that pulls at no
+    unit: with few units such patterns stay.
 
     Examples
     --------
     >>> from wfmlib import Committee, patterns
-    >>> xi, sigma = patterns.random(50, 99, rng=1)
+    >>> xi, sigma = patterns.random(P=50, N=99, rng=1)
     >>> found = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
     >>> found.errors, found.weights.shape
     (0, (3, 99))
     """
-    odd(checked(device, (Spherical,)))
+    unit = _unit(
+        checked(device, (Spherical,), activations=(Sign, ReLU, Activation, EnergeticTerm))
+    )
     xi, sigma = arguments.patterns(xi, sigma)
     units, width = rows(device, xi.shape[1])
     if isinstance(schedule, str):
@@ -124,13 +156,14 @@ def cross_entropy_sgd(
         raise TypeError(f"schedule must be 'fast', 'slow' or a Schedule, got {schedule!r}")
     rng = arguments.generator(rng)
 
-    descent = _Descent(xi * sigma[:, None], units, width, schedule, rng)
-    history = {"loss": [], "errors": [], "gamma": [], "beta": []}
+    made = xi * sigma[:, None], units, width, schedule, rng
+    descent = Descent(*made) if unit is None else _OtherUnits(*made, unit, sigma)
+    history: dict = {"loss": [], "errors": []}
     converged = False
     with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
         while not converged and len(history["loss"]) < max_epochs:
             for name, value in descent.epoch().items():
-                history[name].append(value)
+                history.setdefault(name, []).append(value)
             loss, errors = history["loss"][-1], history["errors"][-1]
             if not math.isfinite(loss):
                 message = f"the loss was {loss} after epoch {len(history['loss'])}"
@@ -151,7 +184,7 @@ def cross_entropy_sgd(
     )
 
 
-class _Descent:
+class Descent:
     """Weights, patterns times labels, and the sharpness as it stands."""
 
     def __init__(self, xi, units, width, schedule, rng):
@@ -175,15 +208,101 @@ class _Descent:
     def epoch(self):
         """Visit all patterns once; return what is recorded."""
         schedule, P = self.schedule, len(self.xi)
-        sharpness = self.gamma, self.beta
         scale = 1.0 if schedule.loss == "divided" else 2.0 * self.gamma
-        order, batch = self.rng.permutation(P), min(schedule.batch, P)
-        mean, each = schedule.step == "mean", schedule.normalise == "batch"
-        eta = scale * schedule.eta
-        descend(self.w, self.xi, order, *sharpness, eta, mean, batch, each, self.fields)
-        loss, errors = measure(self.w, self.xi, self.everyone, *sharpness, self.fields)
+        batch = min(schedule.batch, P)
+        self._descend(self.rng.permutation(P), scale * schedule.eta, batch)
+        loss, errors = self._measure()
         loss *= scale * {"pattern": 1.0, "batch": batch, "epoch": P}[schedule.per] / P
-        record = {"loss": loss, "errors": errors, "gamma": self.gamma, "beta": self.beta}
+        record = {"loss": loss, "errors": errors, **self._sharpness()}
         self.gamma *= 1.0 + schedule.gamma_growth
         self.beta *= 1.0 + schedule.beta_growth
         return record
+
+    def _sharpness(self):
+        return {"gamma": self.gamma, "beta": self.beta}
+
+    def _descend(self, order, eta, batch):
+        """Take one step for each mini-batch."""
+        mean, each = self.schedule.step == "mean", self.schedule.normalise == "batch"
+        sharpness = self.gamma, self.beta
+        descend(self.w, self.xi, order, *sharpness, eta, mean, batch, each, self.fields)
+
+    def _measure(self):
+        """Return the sum of the losses, and the errors."""
+        return measure(self.w, self.xi, self.everyone, self.gamma, self.beta, self.fields)
+
+
+class _OtherUnits(Descent):
+    """Units of any activation with a slope, half of them subtracted."""
+
+    def __init__(self, xi, units, width, schedule, rng, unit, sigma):
+        super().__init__(xi, units, width, schedule, rng)
+        self.unit, self.sigma, self.best = unit, sigma[:, None], Best()
+        self.votes = np.repeat([1.0, -1.0], units // 2) / math.sqrt(units)
+
+    def weights(self):
+        """Return the weights with the fewest errors at the end of any epoch."""
+        return super().weights() if self.best.weights is None else self.best.weights
+
+    def stabilities(self, rows):
+        """Return preactivations and stabilities of some patterns."""
+        fields = self.fields[: len(rows)]
+        fill(self.w, self.xi, rows, fields)
+        fields *= self.sigma[rows]
+        answers = np.asarray(self.unit(fields), dtype=float)
+        return fields, self.sigma[rows, 0] * (answers @ self.votes)
+
+    def pulls(self, rows):
+        """Return minus the gradient of the loss, times labels, with respect to preactivations."""
+        fields, stability = self.stabilities(rows)
+        wrong = special.expit(-2.0 * self.gamma * stability)
+        return wrong[:, None] * self.votes * slope(self.unit, fields)
+
+    def _sharpness(self):
+        return {"gamma": self.gamma}
+
+    def _descend(self, order, eta, batch):
+        heard, four = np.empty(batch, np.int64), np.empty((4, 3))
+        for start in range(0, len(order), batch):
+            rows = order[start : start + batch]
+            step = eta / len(rows) if self.schedule.step == "mean" else eta
+            move(self.w, self.xi, rows, on_grid(step * self.pulls(rows), GRID), heard, four)
+            if self.schedule.normalise == "batch" or start + batch >= len(order):
+                normalise(self.w)
+
+    def _measure(self):
+        _, stability = self.stabilities(self.everyone)
+        errors = int(np.count_nonzero(~(stability > 0.0)))
+        self.best.look(super().weights(), errors)
+        double = 2.0 * self.gamma
+        return np.sum(np.logaddexp(0.0, -double * stability)) / double, errors
+
+
+def _unit(device):
+    """Return the activation that is descended, None for signs; or refuse what has no slope."""
+    unit = device.activation
+    if isinstance(unit, (Linear, Sign)):
+        odd(device)
+        return None
+    even(device)
+    if not callable(unit):
+        raise ValueError(
+            f"device must have an activation with __call__, which answers preactivations; "
+            f"{unit!r} lacks it"
+        )
+    x = np.linspace(-3.0, 3.0, 200)
+    own, numeric = slope(unit, x), differences(unit, x)
+    if math.isinf(getattr(unit, "slope_at_one", 1.0)) or not np.any(own):
+        raise ValueError(
+            f"device must have an activation that does not jump, as its slope is to be descended, "
+            f"got {unit!r}. Sign() is trained smoothed; smooth another step in the same way, such "
+            "as Activation(lambda x: np.tanh(5 * x))"
+        )
+    off = np.abs(own - numeric) > 1e-3 * (1.0 + np.abs(numeric))
+    if off.mean() > 0.05:  # differences are no slopes at a few corners
+        place = np.argmax(off)
+        raise ValueError(
+            f"device must have an activation whose derivative is its slope, got {unit!r}: at "
+            f"{x[place]:.4g} it is {own[place]:.4g}, and differences are {numeric[place]:.4g}"
+        )
+    return unit

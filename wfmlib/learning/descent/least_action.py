@@ -127,7 +127,7 @@ def least_action(
     Examples
     --------
     >>> from wfmlib import TreeCommittee, patterns
-    >>> xi, sigma = patterns.random(50, 99, rng=1)
+    >>> xi, sigma = patterns.random(P=50, N=99, rng=1)
     >>> least_action(TreeCommittee(3), xi, sigma, rng=1).errors
     0
     """

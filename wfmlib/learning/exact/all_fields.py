@@ -55,6 +55,7 @@ def all_weights(N: Annotated[int, Interval(ge=1, le=22)], *, dtype: DTypeLike = 
     return weights
 
 
+@arguments.checked
 def enumerate_fields(
     device: Device, xi: ArrayLike, sigma: ArrayLike, *, dtype: DTypeLike = np.int64
 ) -> Array:

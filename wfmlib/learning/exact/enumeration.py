@@ -276,7 +276,7 @@ def enumerate_solutions(
     Examples
     --------
     >>> from wfmlib import Perceptron, patterns
-    >>> xi, sigma = patterns.random(10, 21, rng=1)
+    >>> xi, sigma = patterns.random(P=10, N=21, rng=1)
     >>> enumerate_solutions(Perceptron(), xi, sigma).count
     702
     """

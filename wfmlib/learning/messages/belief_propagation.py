@@ -161,7 +161,7 @@ def belief_propagation(
     Examples
     --------
     >>> from wfmlib import Perceptron, patterns
-    >>> xi, sigma = patterns.random(250, 501, rng=1)
+    >>> xi, sigma = patterns.random(P=250, N=501, rng=1)
     >>> found = belief_propagation(Perceptron(), xi, sigma, rng=1)
     >>> found.converged, round(found.entropy, 1)
     (True, 0.3)

@@ -158,7 +158,7 @@ def focusing_bp(
     Examples
     --------
     >>> from wfmlib import Perceptron, patterns
-    >>> xi, sigma = patterns.random(100, 201, rng=1)
+    >>> xi, sigma = patterns.random(P=100, N=201, rng=1)
     >>> focusing_bp(Perceptron(), xi, sigma, stop_at_solution=True, rng=1).errors
     0
     """

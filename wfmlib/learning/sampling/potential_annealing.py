@@ -113,7 +113,7 @@ def potential_annealing(
     Examples
     --------
     >>> from wfmlib import Perceptron, patterns
-    >>> xi, sigma = patterns.random(100, 501, rng=1)
+    >>> xi, sigma = patterns.random(P=100, N=501, rng=1)
     >>> potential_annealing(Perceptron(), xi, sigma, sweeps=200, rng=2).errors
     0
     """

@@ -39,7 +39,9 @@ from wfmlib.numerics import gaussian
 __all__ = ["Averages", "Grouped", "Limit", "LogConcave", "Response", "Split"]
 
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
+NEAR = 8.5  # the same next to a reference: beyond it weighs 2e-17
 RULE = gaussian.legendre_rule(16)
+FEW = 8000  # pairs of fields that NumPy averages as fast as kernels
 
 
 class Response(NamedTuple):
@@ -182,6 +184,8 @@ class LogConcave:
     even = False  #: whether the weight has no sign: typical solutions are orthogonal
     tilt = 0.0  #: how far below zero a hard-won pattern pulls omega: averages reach as far
     order = gaussian.ORDER  #: nodes in a panel, for averages over omega
+    #: distance of the nearest pole of f' from real fields, in standard deviations; 0: not known
+    pole = 0.0
 
     def at(self, omega, variance):
         """Return what a pattern does at shared fields: attributes as of `Response`."""
@@ -288,12 +292,30 @@ class LogConcave:
         by_parts : bool, optional
             Whether the reference's force is integrated by parts, as it is too steep otherwise.
         forces_only : bool, optional
-            Whether `force` and `common` are all that is needed.
+            Whether `force` and `common` are all that is needed; the others are NaN then.
 
         Returns
         -------
         Averages
         """
+        strip = math.inf
+        if split.width > 0.0:
+            strip = self.pole * math.sqrt(split.own) / split.width
+        if split.lean != 0.0:
+            strip = min(strip, reference.pole * math.sqrt(split.left) / abs(split.lean))
+        nodes = gaussian.spaced(strip, -NEAR, NEAR, FEW // len(fields[0]))
+        if nodes is None:
+            return self.around_graded(reference, fields, split, by_parts, forces_only)
+        x, outer, other, log_weight = (value[:, None] for value in fields)
+        y, given = _spaced_response(reference, split, x, split.lean * other, nodes[0])
+        step = nodes[0][1] - nodes[0][0]
+        outer = outer * step / gaussian.SQRT_2PI
+        measure = outer * np.exp(given.log_weight - log_weight - 0.5 * y * y)
+        sums = self._sums(split, x, other, y, measure, given, by_parts, forces_only)
+        return Averages(*sums.tolist())
+
+    def around_graded(self, reference, fields, split, by_parts, forces_only):
+        """Return what `around` does, over panels that are graded anew for every x."""
         root = math.sqrt(split.c)
         sums = np.zeros(5)
         for x, outer, other, log_weight in zip(*fields, strict=True):
@@ -308,26 +330,29 @@ class LogConcave:
                 bends = reference.features(split.left)
                 features += [((c - root * x) / split.lean, w / abs(split.lean)) for c, w in bends]
             features = np.array(features).reshape(-1, 2) - [mean, 0.0]
-            y, weight = gaussian.fill_grid(features, -REACH, REACH, RULE)
-            shift, y = y, y + mean
-            field = root * x + split.lean * y
-            given = reference.at(field, split.left)
-            weight = weight * np.exp(-mean * (shift + 0.5 * mean) + given.log_weight - log_weight)
-            counted = self.at(split.slope * x + split.width * y, split.own)
-            if by_parts:
-                pull = (y * counted.slope - split.width * counted.curvature) / split.lean
-            else:
-                pull = given.slope * counted.slope
-            sums += outer * np.array(
-                [
-                    weight @ counted.log_weight,
-                    weight @ counted.slope**2,
-                    other * (weight @ counted.slope),
-                    weight @ pull,
-                    weight @ counted.curvature**2,
-                ]
-            )
+            shift, weight = gaussian.fill_grid(features, -REACH, REACH, RULE)
+            y = shift + mean
+            given = reference.at(root * x + split.lean * y, split.left)
+            tilt = np.exp(given.log_weight - log_weight - mean * (shift + 0.5 * mean))
+            measure = outer * weight * tilt
+            sums += self._sums(split, x, other, y, measure, given, by_parts, forces_only)
         return Averages(*sums.tolist())
+
+    def _sums(self, split, x, other, y, measure, given, by_parts, forces_only):
+        """Return what is in `Averages`, from nodes y and their measure."""
+        counted = self.at(split.slope * x + split.width * y, split.own)
+        slope = counted.slope
+        moved = measure * slope
+        force, common = np.vdot(moved, slope), np.vdot(moved.sum(axis=-1, keepdims=True), other)
+        if forces_only:
+            return np.array([math.nan, force, common, math.nan, math.nan])
+        if by_parts:
+            pull = np.vdot(moved, y) - split.width * np.vdot(measure, counted.curvature)
+            pull /= split.lean
+        else:
+            pull = np.vdot(moved, given.slope)
+        cost, bend = np.vdot(measure, counted.log_weight), counted.curvature
+        return np.array([cost, force, common, pull, np.vdot(measure, bend * bend)])
 
     def pushed(self, omega, spread, variance):
         """Return where fields come to rest that a pattern pushes: ``w = omega + spread f'(w)``.
@@ -369,3 +394,22 @@ class LogConcave:
             x, weight = gaussian.fill_grid(table, 0.0, REACH, rule)
             return x, 2.0 * weight
         return gaussian.fill_grid(table, self.tilt - REACH, REACH, rule)
+
+
+def _spaced_response(reference, split, x, mean, shift):
+    """Return nodes y, about their mean given x, and what a pattern does to a reference there.
+
+    The nodes of each x are moved by less than their distance, such that the reference's fields lie
+    at the same distances from its front for all x: there are fewer of these than nodes.
+    """
+    root, step = math.sqrt(split.c), shift[1] - shift[0]
+    if abs(split.lean) < 0.01:
+        y = shift + mean
+        return y, reference.at(root * x + split.lean * y, split.left)
+    front = (reference.front - root * x) / split.lean
+    first = np.ceil((mean + shift[0] - front) / step).astype(int)
+    lowest, last = first.min(), first.max() + len(shift)
+    fields = reference.front + split.lean * step * np.arange(lowest, last)
+    at, places = reference.at(fields, split.left), np.arange(len(shift)) + first
+    log_weight, slope = (value[places - lowest] for value in (at.log_weight, at.slope))
+    return front + step * places, Response(log_weight, slope, None, None)

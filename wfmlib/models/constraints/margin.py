@@ -23,7 +23,7 @@ __all__ = ["Margin"]
 
 RANGE = (-2.0, 1e4)  # of kappa, in units of the activation's scale; see `Margin.within_range`
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
-GAP = (*tails.GAP_NUMERATOR, 1.0), (*tails.GAP_DENOMINATOR, 1.0)
+GAP = np.array([(*tails.GAP_NUMERATOR, 1.0, 0.0), (*tails.GAP_DENOMINATOR, 1.0)]).T
 RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
 FAR = 10.0  # the same for infinitely many replicas
 LIMIT_RULE = gaussian.legendre_rule(14)
@@ -45,6 +45,8 @@ class Margin(LogConcave):
     """
 
     kappa: Finite = 0.0
+
+    pole = 2.816  #: of the hazard: the zero of H that is nearest to the real axis
 
     def __post_init__(self):
         if arguments.array("kappa", self.kappa).ndim > 0:
@@ -71,7 +73,7 @@ class Margin(LogConcave):
         """Return ``f'' = -h (h - u) / variance``."""
         u = (self.kappa - omega) / math.sqrt(variance)
         above = np.clip(u, 0.0, tails.FAR)
-        p, q = (polynomial.polyval(above, each) for each in GAP)  # their ratio is h(u) - u
+        p, q = polynomial.polyval(above, GAP)  # their ratio is h(u) - u
         h = _hazard(np.minimum(u, 0.0))
         bend = np.where(u > 0.0, (above * q + p) * p / (q * q), h * (h - u))
         return -bend / variance
@@ -113,16 +115,10 @@ class Margin(LogConcave):
         """Return the same for infinitely many replicas  [eq-ld-infinite]."""
         return Limit(*limit_averages(c, spread, variance, self.kappa, LIMIT_RULE))
 
-    def around(
-        self,
-        reference: Any,
-        fields: Any,
-        split: Any,
-        *,
-        by_parts: Any = False,
-        forces_only: Any = False,
+    def around_graded(
+        self, reference: Any, fields: Any, split: Any, by_parts: Any, forces_only: Any
     ) -> Any:
-        """Average over the fields on a reference and on solutions counted around it."""
+        """Return what `around` does, from kernels."""
         given = given_fields(self.kappa, reference, fields, split)
         found = Averages(*averages(*given, by_parts, forces_only))
         return found._replace(log_weight=math.nan, pull=math.nan) if forces_only else found

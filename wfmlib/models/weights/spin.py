@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numba import njit
 
 from wfmlib.numerics import gaussian, portable
 from wfmlib.numerics.newton import bracketed
 
+SIGNS = np.array([[1.0], [-1.0]])
+POLE = 0.5 * math.pi  # of tanh, from the real axis
 FAR = 10.0  # how far fields of infinitely many replicas are followed
 
 
@@ -29,10 +32,13 @@ def spin_moments(field):
 
 def field_averages(width, rule):
     """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal."""
-    # the averages are even: twice the half line, its panels graded towards 0
-    features = np.array([[0.0, 1.0 / max(width, 0.5)]])
-    x, weight = gaussian.panels(features, 0.0, gaussian.LIMIT, rule)
-    weight *= 2.0
+    found = gaussian.spaced(POLE / width if width else math.inf, -gaussian.LIMIT, gaussian.LIMIT)
+    if found is None:  # the averages are even: twice the half line, panels graded towards 0
+        features = np.array([[0.0, 1.0 / max(width, 0.5)]])
+        x, weight = gaussian.panels(features, 0.0, gaussian.LIMIT, rule)
+        weight *= 2.0
+    else:
+        x, weight = found
     m, variance, log = spin_moments(width * x)
     q, complement = float(weight @ (m * m)), float(weight @ variance)
     log_2cosh, fluctuation = float(weight @ log), float(weight @ (variance * variance))
@@ -152,6 +158,42 @@ def _delta(delta, target, width, u, weight):
 def constrained_averages(distance, width, reference_width, correlation, rule):
     """Return delta, and p, 1 - p, t0, the averages of ln 2 cosh and of sech^4 at it."""
     target = math.log(distance / (1.0 - distance))
+    found = _spaced_reference(width, reference_width, correlation)
+    if found is None:
+        delta, u, first, second = _graded_reference(
+            target, width, reference_width, correlation, rule
+        )
+    else:
+        u, first, second = found
+        delta = _delta_of_few(target, width * u, first)
+    field = width * u + delta
+    m, variance, log = spin_moments(field)
+    p, complement = float(first @ m**2), float(first @ variance)
+    averages = float(second @ m), float(first @ log), float(first @ variance**2)
+    if p > 0.5:
+        p = 1.0 - complement
+    else:
+        complement = 1.0 - p
+    return delta, (p, complement, *averages)
+
+
+def _spaced_reference(width, reference_width, correlation):
+    """Return nodes u at equal distances, and what `reference_spin` does with their weights."""
+    lean = reference_width * correlation
+    own = reference_width * math.sqrt(max(1.0 - correlation**2, 0.0))
+    sharpest = max(width, lean)
+    outer = gaussian.spaced(POLE / sharpest if sharpest else math.inf, -9.0, 9.0, 200)
+    inner = gaussian.spaced(POLE / own if own else math.inf, -9.0, 9.0, 200)
+    if outer is None or inner is None:
+        return None
+    (u, weight), (v, density) = outer, inner
+    m = np.tanh(lean * u[:, None] + own * v)
+    shown = m @ density
+    return u, weight * (1.0 + shown), weight * (shown + (m * m) @ density)
+
+
+def _graded_reference(target, width, reference_width, correlation, rule):
+    """Return delta, and the same on panels, where fields are wide."""
     delta = -0.5 * target
     for _ in range(20):
         features = np.empty((0, 2))
@@ -165,12 +207,18 @@ def constrained_averages(distance, width, reference_width, correlation, rule):
         delta = _delta(delta, target, width, u, first)
         if not len(features) or abs(delta - before) < 0.5:
             break
-    field = width * u + delta
-    m, variance, log = spin_moments(field)
-    p, complement = float(first @ m**2), float(first @ variance)
-    averages = float(second @ m), float(first @ log), float(first @ variance**2)
-    if p > 0.5:
-        p = 1.0 - complement
-    else:
-        complement = 1.0 - p
-    return delta, (p, complement, *averages)
+    return delta, u, first, second
+
+
+def _delta_of_few(target, fields, weight):
+    """Return delta as `_delta` does, for few fields, without the compiler."""
+    delta = -0.5 * target
+    for _ in range(100):
+        up, down = scipy.special.expit(2.0 * (fields + delta) * SIGNS)
+        near, far = 1e-300 + weight @ up, 1e-300 + weight @ down
+        excess = math.log(far / near) - target
+        step = 0.5 * excess * far * near / (1e-300 + weight @ (up * down))
+        delta += step
+        if abs(step) <= 1e-8:  # the next one would be its square
+            break
+    return delta

@@ -45,6 +45,7 @@ def mild(width, split, m, rule):
     that this makes of it, unless that is close to zero.
     """
     shift = m * split if m * split > 2.0 else 0.0
+    end = LIMIT if shift > 0.0 else LIMIT + 2.0  # the middle of the Gaussian may be as far as 2
     features = np.empty((1, 2))
     features[0, 0], features[0, 1] = 0.0, 1.0 / max(width, 0.5)
     common = spread = complement = term = information = 0.0
@@ -57,11 +58,11 @@ def mild(width, split, m, rule):
         norm = 1.0 if shift == 0.0 else 0.0
         excess = first = second = variance = tilted = 0.0
         for side in (1.0, -1.0):
-            edge = max(-side * bias / split - shift, -LIMIT)
-            if edge >= LIMIT:
+            edge = max(-side * bias / split - shift, -end)
+            if edge >= end:
                 continue
             features[0, 0], features[0, 1] = -side * bias / split - shift, 1.0 / max(split, 0.5)
-            y, inner = gaussian.fill_grid(features, edge, LIMIT, rule)
+            y, inner = gaussian.fill_grid(features, edge, end, rule)
             decay, exponent, growth = tilts(y, bias, side * split, shift, m, log_middle)
             for j in range(len(y)):
                 weight = inner[j] * (1.0 + growth[j])
@@ -226,6 +227,7 @@ def _one_group(bias, width, m, rule):
     that is close to zero. Responses are measured from that at z = 0: small widths lose no digits.
     """
     shift = m * width if m * width > 2.0 else 0.0
+    end = LIMIT if shift > 0.0 else LIMIT + 2.0
     size = abs(bias)
     middle = math.tanh(size)
     log_middle = size + math.log1p(math.exp(-2.0 * size))  # ln 2 cosh
@@ -234,11 +236,11 @@ def _one_group(bias, width, m, rule):
     excess = near = far = first = second = variance = tilted = 0.0
     for side in (1.0, -1.0):
         zero = -side * size / width - shift
-        edge = max(zero, -9.0)
-        if edge >= 9.0:
+        edge = max(zero, -end)
+        if edge >= end:
             continue
         features[0, 0], features[0, 1] = zero, 1.0 / max(width, 0.5)
-        z, weight = gaussian.fill_grid(features, edge, 9.0, rule)
+        z, weight = gaussian.fill_grid(features, edge, end, rule)
         decay, exponent, growth = tilts(z, size, side * width, shift, m, log_middle)
         for j in range(len(z)):
             w = weight[j] * (1.0 + growth[j])

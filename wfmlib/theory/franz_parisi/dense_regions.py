@@ -305,6 +305,7 @@ def _margin(quantity, device, alpha, constraint):
 # ------------------------------------------------------------------------------------------------
 
 
+@arguments.checked
 def dense_threshold(
     device: Device,
     constraint: Constraint = Margin(0.0),
@@ -347,6 +348,7 @@ def dense_threshold(
     return _load("derivative", device, constraint)
 
 
+@arguments.checked
 def gapless_threshold(
     device: Device,
     constraint: Constraint = Margin(0.0),

@@ -8,6 +8,7 @@ reference has no solution at that distance: the branch is still followed, as P2 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,8 +21,8 @@ from wfmlib.models.devices import accepted
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Distance, Distances, Range
-from wfmlib.numerics.solvers import Report, continuation
-from wfmlib.theory.axes import HARD, Load
+from wfmlib.numerics.solvers import Report
+from wfmlib.theory.axes import HARD, Load, Loads
 from wfmlib.theory.franz_parisi.dense_regions import (
     dense_threshold,
     distance_of_maximum,
@@ -32,7 +33,7 @@ from wfmlib.theory.franz_parisi.dense_regions import (
 )
 from wfmlib.theory.franz_parisi.surroundings import Surroundings
 from wfmlib.theory.points import Shown
-from wfmlib.theory.sweeps import dataset
+from wfmlib.theory.sweeps import explained, sweep
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -195,47 +196,54 @@ def _point(case, distance, state, report=None):
 # ------------------------------------------------------------------------------------------------
 
 
-COLUMNS = ("distance", "local_entropy", "bound", "slope", "p", "t0", "replicon")
+COLUMNS = ("local_entropy", "slope", "p", "t0", "replicon")
 
 
 @arguments.checked
 def curve(
     device: Device,
-    alpha: Load,
+    alpha: Loads,
     distance: Distances,
-    constraint: Constraint = Margin(0.0),
+    constraint: Constraint | Sequence[Constraint] = Margin(0.0),
     *,
-    reference: Constraint = Margin(0.0),
+    reference: Constraint | Sequence[Constraint] = Margin(0.0),
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Solve at many distances from a typical reference, each the start of the next smaller one.
+    """Solve at every combination of loads, distances and margins.
+
+    Along the distances each saddle point is the start of the next smaller one.
 
     Parameters
     ----------
-    device, alpha
+    device
         As `solve`.
-    distance : array_like
+    alpha : float or array_like
+        Loads, not negative: a number, a row of them, or a DataArray.
+    distance : float or array_like
         From 0 to 1/2, in any order.
-    constraint : Margin or Band, optional
+    constraint : Margin, Band, or sequence of either, optional
         What the counted solutions satisfy.
-    reference : Margin, Band, CrossEntropy or LogPotential, optional
+    reference : Margin, Band, CrossEntropy, LogPotential, or sequence of them, optional
         What the solution that they surround satisfies: around one of the largest margin it is
-        ``Margin(typical.max_margin(device, alpha))``.
+        ``Margin(typical.max_margin(device, alpha))``. DataArrays keep their dimensions, so that
+        pairs of load and reference are two of them along one dimension.
     progress : bool, optional
         Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
     xarray.Dataset
-        Coordinate `distance`; variables `local_entropy`, `bound`, `slope`, `p`, `t0`, `replicon`
-        as in `Point`, and `normalised`, the local entropy less the bound, with their units: NaN,
-        ``converged = False`` and a `reason` where there is no saddle point or a distance is out
+        Coordinates `alpha`, `distance`, `kappa` and `reference_kappa` (`constraint` and
+        `reference`, as text, where they are not all margins): a dimension each where they are
+        rows. Variables `local_entropy`, `bound`, `slope`, `p`, `t0`, `replicon` as in `Point`, and
+        `normalised`, the local entropy less the bound, with their units: NaN,
+        ``converged = False`` and a `reason` where there is no saddle point or an argument is out
         of range. At distance 0 only `local_entropy` and `bound` have a meaning.
 
     Raises
     ------
     TypeError, ValueError
-        As `solve`, but for distances: only if all are out of range.
+        As `solve`; of what is swept, only if all of it is out of range.
 
     Notes
     -----
@@ -243,42 +251,45 @@ def curve(
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
     share vanishes, ``-inf``.
     """
-    return along(
-        distance, Surroundings(device, alpha, reference, constraint, constraints=HARD), progress
-    )
+
+    def around(alpha, constraint, reference):
+        alpha = Range.of(Load).check("alpha", alpha)
+        return Surroundings(device, alpha, reference, constraint, constraints=HARD)
+
+    asked = {
+        "alpha": alpha,
+        "distance": distance,
+        "constraint": constraint,
+        "reference": reference,
+    }
+    return along(device, asked, around, progress)
 
 
-def along(distance, case, progress=False):
-    """Return the curve around a reference whose surroundings are set up already."""
-    distances = np.asarray(distance)
-    order = np.argsort(-distances, axis=None)
-    order = order[distances.flat[order] != 0.0]
-    path = distances.flat[order]
-    follow, seen = case.follow(), {}
+def along(device, asked, around, progress=False):
+    """Return the curve of the arguments asked; ``around(**others)`` sets up the surroundings."""
 
-    def next_point(one, start):
-        Range.of(Distances).check("distance", one)
-        state = follow(one, start)
-        seen[one] = _point(case, one, state)
-        return state
+    def begin(**others):
+        case = around(**others)
+        follow = case.follow()
 
-    _, reached, why = continuation(next_point, path, case.start, failed="nan", progress=progress)
-    columns = {name: np.full(distances.size, np.nan) for name in COLUMNS}
-    converged, reason = np.ones(distances.size, dtype=bool), np.zeros(distances.size, why.dtype)
-    converged[order], reason[order] = reached, why
-    columns["distance"][:] = distances.flat
-    inside = (distances.ravel() >= 0.0) & (distances.ravel() <= 0.5)
-    columns["bound"][inside] = case.device.weights.bound(distances.ravel()[inside])
-    columns["local_entropy"][distances.flat == 0.0] = case.at_reference
-    for place, d, found in zip(order, path, reached, strict=True):
-        if found:
-            for name in COLUMNS:
-                columns[name][place] = getattr(seen[d], name)
-    columns |= {"converged": converged, "reason": reason}
-    del columns["distance"]
-    columns["normalised"] = columns["local_entropy"] - columns["bound"]
-    same = {"alpha": case.alpha, "reference": case.drawn_from, "constraint": case.constraint}
-    return dataset({"distance": distances}, columns, device=case.device, **same)
+        def step(distance, start):
+            Range.of(Distances).check("distance", distance)
+            if distance == 0.0:
+                return [case.at_reference, *[np.nan] * (len(COLUMNS) - 1)], start
+            state = follow(distance, case.start if start is None else start)
+            point = _point(case, distance, state)
+            return [getattr(point, name) for name in COLUMNS], state
+
+        return step
+
+    found = sweep(asked, begin, COLUMNS, along="distance", progress=progress, device=device)
+    distances = found.distance.values
+    inside = (distances >= 0.0) & (distances <= 0.5)
+    bound = np.full(distances.shape, np.nan)
+    bound[inside] = device.weights.bound(distances[inside])
+    found["bound"] = (found.distance.dims, bound)
+    found["normalised"] = found.local_entropy - found.bound
+    return explained(found)
 
 
 @arguments.checked
@@ -327,7 +338,7 @@ def heights(distance, case):
             return case.at_reference
         state, _ = case.reach(distance)
         return _point(case, distance, state).local_entropy
-    found = along(distance, case)
+    found = along(case.device, {"distance": np.ravel(distance)}, lambda: case)
     lost = ~found.converged.values
     if np.any(lost):
         largest = np.max(found.distance.values[lost])
@@ -338,7 +349,7 @@ def heights(distance, case):
             RuntimeWarning,
             stacklevel=4,  # beyond what checks arguments
         )
-    return found.local_entropy.values
+    return found.local_entropy.values.reshape(np.shape(distance))
 
 
 @arguments.checked

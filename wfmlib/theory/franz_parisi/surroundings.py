@@ -78,6 +78,7 @@ class Surroundings:
         self.largest = weights.largest_log_hat
         self.tolerance = TOLERANCE if reference.hard else LOOSE
         self.start = self._start()
+        self.last = None  # turn of the loop, and where it began
         # whether the branch ends at a small distance, and there is nothing below
         self.ends = not reference.hard or reference == self.constraint
         drawn_from = getattr(reference, "support", reference)
@@ -87,7 +88,9 @@ class Surroundings:
     def _start(self):
         """Return conjugates to begin with: those at the maximum, with some correlation."""
         p_hat = 1.0
-        if self.alpha > 0.0:
+        if self.drawn_from == self.constraint and not self.reference.planted:
+            p_hat = self.reference.q_hat
+        elif self.alpha > 0.0:
             with contextlib.suppress(NotConverged):  # no solutions of that margin: any start
                 p_hat = typical.solve(self.device, self.alpha, self.constraint).q_hat
         log_p_hat = min(max(math.log(max(p_hat, FREE)), -5.0), self.largest - 1.0)
@@ -95,8 +98,13 @@ class Surroundings:
 
     def at(self, distance, state):
         """Return the turn of the loop that begins at `state`, ``(ln p_hat, r)``."""
-        correlation = 0.0 if self.reference.planted else min(max(state[1], 0.0), 1.0)
-        return Constrained(distance, math.exp(state[0]), correlation, self.reference, *self.axes)
+        given = distance, *state
+        if self.last is None or self.last[0] != given:  # the saddle point is asked for again
+            correlation = 0.0 if self.reference.planted else min(max(state[1], 0.0), 1.0)
+            p_hat = math.exp(state[0])
+            turn = Constrained(distance, p_hat, correlation, self.reference, *self.axes)
+            self.last = given, turn
+        return self.last[1]
 
     def solve(self, distance, start):
         """Return the saddle point's state at a distance, and the report; or NotConverged."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -28,7 +29,6 @@ from wfmlib.numerics.solvers import (
     NoZero,
     Report,
     accepted,
-    continuation,
     first_root,
 )
 from wfmlib.theory import typical
@@ -39,13 +39,14 @@ from wfmlib.theory.axes import (
     REPLICAS,
     THREE_UNITS,
     ResolvedLoad,
+    SweptLoads,
     checked,
 )
 from wfmlib.theory.large_deviation.flat_slope import first_flat_load
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
-from wfmlib.theory.sweeps import dataset
+from wfmlib.theory.sweeps import sweep
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -269,7 +270,6 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
 
 
 COLUMNS = (
-    "overlap",
     "entropy",
     "local_entropy",
     "energetic",
@@ -284,65 +284,60 @@ COLUMNS = (
 @arguments.checked
 def curve(
     device: Device,
-    alpha: ResolvedLoad,
+    alpha: SweptLoads,
     overlap: Overlaps,
-    constraint: Constraint = Margin(0.0),
+    constraint: Constraint | Sequence[Constraint] = Margin(0.0),
     *,
     replicas: Replicas = math.inf,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Solve at many overlaps, each the start of the next smaller one.
+    """Solve at every combination of loads, overlaps and margins.
+
+    Along the overlaps each saddle point is the start of the next smaller one.
 
     Parameters
     ----------
-    device, alpha, replicas, constraint
+    device, replicas
         As `solve`.
-    overlap : array_like
-        As `solve`, in any order.
+    alpha, overlap : float or array_like
+        As `solve`, in any order: a number, a row of them, or a DataArray, which keeps its
+        dimensions.
+    constraint : Margin, Band, or sequence of either
+        One, a row of them, or a DataArray.
     progress : bool, optional
         Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
     xarray.Dataset
-        Coordinate `overlap`; variables `entropy`, `local_entropy`, `energetic`, `q0`, `spread`,
-        `slope`, `entropy_slope`, `complexity` as in `Point`, with their units: NaN,
-        ``converged = False`` and a `reason` where there is no saddle point or an overlap is out of
-        range; a complexity that a `Point` does not have is NaN, too.
+        Coordinates `alpha`, `overlap` and `kappa` (`constraint`, as text, where bands and margins
+        mix): a dimension each where they are rows. Variables `entropy`, `local_entropy`,
+        `energetic`, `q0`, `spread`, `slope`, `entropy_slope`, `complexity` as in `Point`, with
+        their units: NaN, ``converged = False`` and a `reason` where there is no saddle point or an
+        argument is out of range; a complexity that a `Point` does not have is NaN, too.
 
     Raises
     ------
     TypeError, ValueError
-        As `solve`, but for overlaps: only if all are out of range.
+        As `solve`; of what is swept, only if all of it is out of range.
     """
-    axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
-    overlaps = np.asarray(overlap)
-    replicas = _checked_replicas(replicas, device, axes)
-    order = np.argsort(-overlaps, axis=None)
 
-    def follow(place, before):
-        start = None if before is None or math.isnan(before[-1]) else before[-1]
-        one = _checked_overlap(float(place), axes)
-        point, place = _point(device, alpha, one, replicas, axes, start)
-        values = [getattr(point, name) for name in COLUMNS]
-        row = [math.nan if value is None else value for value in [*values, place]]
-        return np.array(row, dtype=float)
+    def begin(alpha, constraint):
+        alpha = Range.of(ResolvedLoad).check("alpha", alpha)
+        axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
+        number = _checked_replicas(replicas, device, axes)
 
-    rows, reached, why = continuation(
-        follow, overlaps.flat[order], None, failed="nan", progress=progress
-    )
-    table = np.full((overlaps.size, len(COLUMNS)), math.nan)
-    converged = np.zeros(overlaps.size, dtype=bool)
-    if reached.any():
-        table[order] = rows[:, :-1]
-    reason = np.zeros(overlaps.size, dtype=why.dtype)
-    converged[order], reason[order] = reached, why
-    table[:, 0] = overlaps.flat
-    columns: dict = {n: table[:, i].reshape(overlaps.shape) for i, n in enumerate(COLUMNS)}
-    columns |= {"converged": converged, "reason": reason}
-    del columns["overlap"]
-    same = {"alpha": alpha, "replicas": replicas, "constraint": constraint}
-    return dataset({"overlap": np.asarray(overlaps)}, columns, device=device, **same)
+        def step(overlap, start):
+            one = _checked_overlap(overlap, axes)
+            point, place = _point(device, alpha, one, number, axes, start)
+            values = [getattr(point, name) for name in COLUMNS]
+            return [math.nan if value is None else value for value in values], place
+
+        return step
+
+    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    same = {"progress": progress, "device": device, "replicas": replicas}
+    return sweep(asked, begin, COLUMNS, along="overlap", **same)
 
 
 @arguments.checked
@@ -421,7 +416,7 @@ def _column(name, device, alpha, overlap, replicas, constraint):
     asked = {"replicas": replicas, "constraint": constraint}
     if np.ndim(overlap) == 0:
         return getattr(solve(device, alpha, overlap, **asked), name)
-    found = curve(device, alpha, overlap, **asked)
+    found = curve(device, alpha, np.ravel(overlap), **asked)
     lost = ~found.converged.values
     if np.any(lost):
         largest = np.max(found.overlap.values[lost])
@@ -432,7 +427,7 @@ def _column(name, device, alpha, overlap, replicas, constraint):
             RuntimeWarning,
             stacklevel=4,  # beyond what checks arguments
         )
-    return found[name].values
+    return found[name].values.reshape(np.shape(overlap))
 
 
 # ------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ FREE = 1e-10
 SHARP = 0.1
 
 LIMIT = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
+FEW = 120  # nodes at equal distances; panels take about as many
 RULE = gaussian.legendre_rule(10)  # relative errors of the averages are below 1e-12
 
 
@@ -62,8 +63,12 @@ class Reference:
         root = math.sqrt(self.c)
         x, weight = np.zeros(1), np.ones(1)
         if root > 0.0:
-            features = np.array(self.constraint.features(self.variance)) / root
-            x, weight = gaussian.panels(features, -LIMIT, LIMIT, RULE)
+            spread = math.sqrt(self.variance)
+            found = gaussian.spaced(self.constraint.pole * spread / root, -LIMIT, LIMIT, FEW)
+            if found is None:
+                features = np.array(self.constraint.features(self.variance)) / root
+                found = gaussian.panels(features, -LIMIT, LIMIT, RULE)
+            x, weight = found
         force = self.constraint.slope(root * x, self.variance)
         return x, weight, force, self.constraint.log_weight(root * x, self.variance)
 

@@ -60,12 +60,16 @@ class Stationary:
         """Nodes: the part of a field that all solutions share, and its Gaussian weights."""
         c, variance = self.overlap.c, self.overlap.complement
         root = math.sqrt(c)
-        features = np.empty((0, 2))
-        if root > 0.05:  # else the constraint bends over more than the width of the Gaussian
-            features = np.array(self.constraint.features(variance)) / root
         low, high = self.constraint.tilt - gaussian.LIMIT, gaussian.LIMIT
-        rule = gaussian.legendre_rule(self.constraint.order)
-        x, weight = gaussian.panels(features, low, high, rule)
+        strip = self.constraint.pole * math.sqrt(variance) / root if root else math.inf
+        found = gaussian.spaced(strip, low, high)
+        if found is None:
+            features = np.empty((0, 2))
+            if root > 0.05:  # else the constraint bends over more than the width of the Gaussian
+                features = np.array(self.constraint.features(variance)) / root
+            rule = gaussian.legendre_rule(self.constraint.order)
+            found = gaussian.panels(features, low, high, rule)
+        x, weight = found
         return root * x, weight
 
     @cached_property

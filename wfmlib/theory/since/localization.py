@@ -30,7 +30,7 @@ from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory.axes import Load, checked
 from wfmlib.theory.saddles.replica_symmetric import Stationary
-from wfmlib.theory.sweeps import dataset
+from wfmlib.theory.sweeps import dataset, labelled
 from wfmlib.theory.typical.entropy import solved
 
 if TYPE_CHECKING:
@@ -111,8 +111,10 @@ def curve(
         "time": np.concatenate([[0.0], found[:, 1]]),
         "complement": np.concatenate([[state.complement], found[:, 0]]),
     }
-    told = {"alpha": float(alpha), "constraint": constraint, "device": device}
-    return dataset({"overlap": overlap}, columns, MEANING, **told)
+    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    arrays = {name: labelled(name, value) for name, value in asked.items()}
+    columns = {name: ("overlap", values) for name, values in columns.items()}
+    return dataset(arrays, columns, MEANING, device=device)
 
 
 @arguments.checked

@@ -341,6 +341,7 @@ def _follow(path, student, constraint):
     return turn, report
 
 
+@arguments.checked
 def dense_threshold(device: Perceptron) -> float:
     """Return the load up to which students of the largest margin lie in a dense region.
 
@@ -476,6 +477,7 @@ def replicas(device: Perceptron, alpha: Load, overlap: Overlap) -> Replicas:
     return Replicas(device, alpha, overlap, turn.entropy, turn.slope, turn.teacher, report)
 
 
+@arguments.checked
 def replica_threshold(device: Perceptron) -> float:
     """Return the load at which the replicas' entropy stops falling with their overlap.
 

@@ -26,7 +26,7 @@ from wfmlib.models.weights import Binary, Entropic
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distances, Range
 from wfmlib.numerics.solvers import NoZero, Report, accepted, first_root
-from wfmlib.theory.axes import Load, checked, each, each_constraint
+from wfmlib.theory.axes import Load, Loads, checked, each, each_constraint
 from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
 from wfmlib.theory.franz_parisi.dips import Profile
 from wfmlib.theory.franz_parisi.potential import along, heights
@@ -236,6 +236,7 @@ def generalisation_error(overlap: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)
     return float(error) if np.ndim(overlap) == 0 else error
 
 
+@arguments.checked
 def perfect_learning(
     device: Device,
     constraint: Margin | Sequence[Margin] = Margin(0.0),
@@ -320,14 +321,14 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, Interval(ge=0.05, lt=
 @arguments.checked
 def curve(
     device: Device,
-    alpha: Load,
+    alpha: Loads,
     distance: Distances,
-    constraint: Margin = Margin(0.0),
+    constraint: Margin | Sequence[Margin] = Margin(0.0),
     *,
-    reference: Margin = Margin(0.0),
+    reference: Margin | Sequence[Margin] = Margin(0.0),
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Solve for the solutions at many distances from the teacher  [eq-planted-local-entropy].
+    """Solve for the solutions at distances from the teacher  [eq-planted-local-entropy].
 
     The teacher is a typical solution, so that this is the Franz-Parisi potential of Bayes-optimal
     students. There are no other references, and the equations of `franz_parisi` hold with
@@ -337,13 +338,13 @@ def curve(
     ----------
     device : Perceptron or TreeCommittee
         With binary weights; a committee of infinitely many units.
-    alpha : float
-        Load, patterns per weight; not negative.
-    distance : array_like
+    alpha : float or array_like
+        Loads, patterns per weight; not negative.
+    distance : float or array_like
         From 0 to 1/2, in any order.
-    constraint : Margin
+    constraint : Margin or sequence of Margin
         Of the counted solutions.
-    reference : Margin
+    reference : Margin or sequence of Margin
         With which the teacher labels its patterns.
     progress : bool, optional
         Show a bar, once two seconds have passed; in a terminal or a notebook where None.
@@ -358,7 +359,17 @@ def curve(
     TypeError, ValueError
         As `franz_parisi.curve`.
     """
-    return along(distance, _teacher(device, alpha, reference, constraint), progress)
+
+    def around(alpha, constraint, reference):
+        return _teacher(device, Range.of(Load).check("alpha", alpha), reference, constraint)
+
+    asked = {
+        "alpha": alpha,
+        "distance": distance,
+        "constraint": constraint,
+        "reference": reference,
+    }
+    return along(device, asked, around, progress)
 
 
 @arguments.checked
@@ -399,6 +410,7 @@ def _teacher(device, alpha, reference, constraint):
     return Surroundings(device, alpha, reference, constraint, planted=True)
 
 
+@arguments.checked
 def dense_threshold(
     device: Device,
     constraint: Margin = Margin(0.0),

@@ -14,18 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-
 from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Narrower, Range
-from wfmlib.numerics.solvers import NotConverged, Report, continuation
-from wfmlib.theory.axes import CONSTRAINTS, HARD, TYPICAL, Load, Loads, broadcast, checked
+from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.theory.axes import CONSTRAINTS, HARD, TYPICAL, Load, Loads, checked
 from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
-from wfmlib.theory.sweeps import dataset
+from wfmlib.theory.sweeps import sweep
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
 from wfmlib.theory.typical.thresholds import KINDS, capacity, instability, last_margin, max_margin
 
@@ -301,54 +299,54 @@ def curve(
     *,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Solve at many loads and margins.
+    """Solve at every combination of loads and margins.
 
     Parameters
     ----------
     device : Perceptron or TreeCommittee
         As `solve`.
     alpha : float or array_like
-        Loads, not negative.
-    constraint : Margin or array_like of Margin
-        Margins, broadcast against the loads.
+        Loads, not negative: a number, a row of them, or a DataArray.
+    constraint : Margin, Band, or sequence of either
+        One, a row of them, or a DataArray. DataArrays keep their dimensions, so that pairs of load
+        and margin are two of them along one dimension.
     progress : bool, optional
         Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
     xarray.Dataset
-        Coordinates `alpha` and `margin`; variables `q`, `q_hat`, `distance`, `entropy`,
+        Coordinates `alpha` and `kappa` (`constraint`, as text, where bands and margins mix): a
+        dimension each where they are rows. Variables `q`, `q_hat`, `distance`, `entropy`,
         `replicon`, `margin_density` as in `SaddlePoint`, with their units: NaN,
         ``converged = False`` and a `reason` past the last saddle point and where a load or margin
-        is out of range. A dimension is called after the argument that varies along it.
+        is out of range.
 
     Raises
     ------
     TypeError
         As `solve`.
     ValueError
-        If every load or margin is out of range, or shapes do not fit.
+        If every load or margin is out of range, or one has more than one axis.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> curve(Perceptron(), [0.2, 0.4, 0.6], [Margin(0.0), Margin(0.1)]).entropy.sizes
+    Frozen({'alpha': 3, 'kappa': 2})
     """
-    constraints, alphas = broadcast(constraint, alpha=alpha)
-    points = list(zip(alphas.ravel().tolist(), constraints.ravel().tolist(), strict=True))
-    names = ["q", "q_hat", "distance", "entropy", "replicon", "margin_density"]
-    values = np.full((len(points), len(names)), np.nan)
+    names = ("q", "q_hat", "distance", "entropy", "replicon", "margin_density")
 
-    def solved(i, _):  # no saddle point needs its neighbour as a start
-        load, constraint = points[i]
-        Range.of(Load).check("alpha", load)
+    def begin(constraint):
         axes = checked(device, constraint, HARD, kinds=KINDS, needs=TYPICAL)
-        at, report = _saddle_point(device, load, axes)
-        point = SaddlePoint(device, load, constraint, **_order_parameters(at), report=report)
-        values[i] = [getattr(point, name) for name in names]
-        return values[i]
 
-    _, converged, reasons = continuation(
-        solved, range(len(points)), None, failed="nan", progress=progress
-    )
-    columns = dict(zip(names, values.T, strict=True))
-    columns |= {"converged": converged, "reason": reasons}
-    given = np.asarray(constraint, dtype=object)
-    margins = np.array([one.kappa for one in given.ravel()]).reshape(given.shape)
-    swept = {"alpha": np.asarray(alpha, dtype=float), "margin": margins}
-    return dataset(swept, columns, device=device)
+        def step(load, _):  # no saddle point needs its neighbour as a start
+            Range.of(Load).check("alpha", load)
+            at, report = _saddle_point(device, load, axes)
+            point = SaddlePoint(device, load, constraint, **_order_parameters(at), report=report)
+            return [getattr(point, name) for name in names], None
+
+        return step
+
+    asked = {"alpha": alpha, "constraint": constraint}
+    return sweep(asked, begin, names, along="alpha", progress=progress, device=device)

@@ -51,6 +51,7 @@ FEW_UNITS = {
 }
 
 
+@arguments.checked
 def capacity(
     device: Device,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),
@@ -148,6 +149,7 @@ def capacity(
     return each_constraint(one, constraint)
 
 
+@arguments.checked
 def instability(
     device: Device,
     constraint: Constraint | Sequence[Constraint] = Margin(0.0),

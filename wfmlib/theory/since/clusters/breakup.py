@@ -9,6 +9,7 @@ import scipy
 
 from wfmlib.models.constraints import Margin
 from wfmlib.models.protocols import Constraint, Device
+from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation
 from wfmlib.theory.since.clusters.groups import annealed, check_axes
@@ -17,6 +18,7 @@ PLACES = np.linspace(2.5, 8.0, 23)  # logits of overlaps
 SIZES = np.log([1.05, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 35.0, 60.0, 100.0])
 
 
+@arguments.checked
 def breakup(
     device: Device,
     constraint: Constraint = Margin(0.0),

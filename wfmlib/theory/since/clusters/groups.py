@@ -9,7 +9,7 @@ number of groups is what `large_deviation` computes, with replica symmetry betwe
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -22,11 +22,11 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Range, Swept
-from wfmlib.numerics.solvers import Report, accepted, continuation
+from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import HARD, ResolvedLoad, checked
+from wfmlib.theory.axes import HARD, ResolvedLoad, SweptLoads, checked
 from wfmlib.theory.points import Shown
-from wfmlib.theory.sweeps import NATS, dataset
+from wfmlib.theory.sweeps import NATS, explained, sweep
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -241,62 +241,64 @@ MEANING = {
 @arguments.checked
 def curve(
     device: Device,
-    alpha: ResolvedLoad,
+    alpha: SweptLoads,
     overlap: GroupOverlaps,
-    constraint: Constraint = Margin(0.0),
+    constraint: Constraint | Sequence[Constraint] = Margin(0.0),
     *,
     replicas: GroupSize,
     average: Average = "annealed",
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Count the groups at many mutual overlaps.
+    """Count the groups at every combination of loads, mutual overlaps and margins.
 
     Parameters
     ----------
-    device, alpha, replicas, constraint, average
+    device, replicas, average
         As `solve`.
-    overlap : array_like
-        As `solve`, in any order.
+    alpha, overlap : float or array_like
+        As `solve`, in any order: a number, a row of them, or a DataArray, which keeps its
+        dimensions.
+    constraint : Margin, Band, or sequence of either
+        One, a row of them, or a DataArray.
     progress : bool, optional
         Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
     xarray.Dataset
-        Coordinate `overlap`; variables `entropy`, `slope`, `complexity`, `q0` as in `Groups`, with
-        their units: NaN, ``converged = False`` and a `reason` where there is no saddle point or an
-        overlap is out of range.
+        Coordinates `alpha`, `overlap` and `kappa` (`constraint`, as text, where bands and margins
+        mix): a dimension each where they are rows. Variables `entropy`, `slope`, `complexity`,
+        `q0` as in `Groups`, with their units: NaN, ``converged = False`` and a `reason` where
+        there is no saddle point or an argument is out of range.
 
     Raises
     ------
     TypeError, ValueError
-        As `solve`, but for overlaps: only if all are out of range.
+        As `solve`; of what is swept, only if all of it is out of range.
     """
-    axes = check_axes(device, constraint)
-    overlaps, m = np.asarray(overlap), replicas
-    same = {"alpha": alpha, "replicas": m, "constraint": constraint, "average": average}
+    m = replicas
     if average == "quenched":
+        check_axes(device, Margin(0.0))
         given: Any = {"replicas": m, "constraint": constraint, "progress": progress}
-        found = large_deviation.curve(device, alpha, overlaps, **given)
-        columns: dict = {"entropy": m * found.entropy.values, "slope": m * found.entropy_slope}
-        columns |= {name: found[name].values for name in (*COLUMNS[2:], "converged", "reason")}
-        columns["slope"] = columns["slope"].values
-        return dataset({"overlap": overlaps}, columns, MEANING, device=device, **same)
+        found = large_deviation.curve(device, alpha, overlap, **given)
+        found = found.assign(entropy=m * found.entropy, slope=m * found.entropy_slope)
+        found = found[[*COLUMNS, "converged", "reason"]].assign_attrs(average=average)
+        return explained(found, MEANING)
 
-    def follow(place, before):
-        one = Range.of(GroupOverlap).check("overlap", place)
-        point = _point(device, alpha, one, m, axes, average)
-        return np.array([getattr(point, name) for name in COLUMNS])
+    def begin(alpha, constraint):
+        alpha = Range.of(ResolvedLoad).check("alpha", alpha)
+        axes = check_axes(device, constraint)
 
-    flat = overlaps.ravel()
-    rows, reached, why = continuation(follow, flat, None, failed="nan", progress=progress)
-    table = np.full((flat.size, len(COLUMNS)), math.nan)
-    if reached.any():
-        table = rows
-    columns = {n: table[:, i].reshape(overlaps.shape) for i, n in enumerate(COLUMNS)}
-    columns |= {"converged": reached.reshape(overlaps.shape)}
-    columns |= {"reason": why.reshape(overlaps.shape)}
-    return dataset({"overlap": overlaps}, columns, MEANING, device=device, **same)
+        def step(overlap, _):
+            one = Range.of(GroupOverlap).check("overlap", overlap)
+            point = _point(device, alpha, one, m, axes, average)
+            return [getattr(point, name) for name in COLUMNS], None
+
+        return step
+
+    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    same = {"device": device, "replicas": m, "average": average, "progress": progress}
+    return sweep(asked, begin, COLUMNS, along="overlap", meaning=MEANING, **same)
 
 
 @arguments.checked
@@ -339,4 +341,5 @@ def entropy(
     same: Any = {"replicas": replicas, "constraint": constraint, "average": average}
     if np.ndim(overlap) == 0:
         return solve(device, alpha, overlap, **same).entropy  # type: ignore[arg-type]
-    return curve(device, alpha, overlap, **same).entropy.values
+    found = curve(device, alpha, np.ravel(overlap), **same)
+    return found.entropy.values.reshape(np.shape(overlap))

@@ -76,6 +76,7 @@ class FiniteCapacity(Shown):
     report: Report = field(compare=False)
 
 
+@arguments.checked
 def finite_capacity(device: Device, constraint: Constraint = Margin(0.0)) -> FiniteCapacity:
     """Return the capacity of a few sign units with one step of symmetry breaking.
 

@@ -61,7 +61,8 @@ def wide_capacity(log_units: Annotated[float, Interval(ge=4.0, le=1e4)]) -> Wide
     Returns
     -------
     WideCapacity
-        The smallest load at which the free entropy vanishes  [eq-many-signs-one-step].
+        The smallest load at which the free entropy vanishes  [eq-many-signs-one-step]. A second
+        step lowers it, from 12.3 to 7.7 at ln K = 32  [eq-many-signs-two-steps].
 
     Raises
     ------

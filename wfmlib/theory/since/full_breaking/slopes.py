@@ -33,6 +33,7 @@ NEAREST = (0.8, 0.9, 0.97, 0.99)  # of the way from the loss of symmetry to capa
 TOLERANCE = 1e-6  # of the load
 
 
+@arguments.checked
 def slope(hierarchy: LoadHierarchy | Hierarchy) -> Array:
     """Return the slope of the breaking function that belongs to each overlap of a perceptron.
 
