@@ -62,30 +62,30 @@ def binarise(
 
     Source: P1, Sec. V.
     """
-    given = arguments.array("images", images)
-    if given.dtype.kind not in "iuf" or (white is None and given.dtype != np.uint8):
+    greys = arguments.array("images", images)
+    if greys.dtype.kind not in "iuf" or (white is None and greys.dtype != np.uint8):
         cure = "; of other numbers say the brightest, as white=1.0" if white is None else ""
-        raise TypeError(f"images must be uint8, from 0 to 255, got dtype {given.dtype}{cure}")
-    if given.ndim < 2 or given.size == 0:
+        raise TypeError(f"images must be uint8, from 0 to 255, got dtype {greys.dtype}{cure}")
+    if greys.ndim < 2 or greys.size == 0:
         raise ValueError(
-            f"images must be a non-empty array with 2 axes or more, got shape {given.shape}"
+            f"images must be a non-empty array with 2 axes or more, got shape {greys.shape}"
         )
     if high < low:
         raise ValueError(f"low must be at most high, got low={low:g} and high={high:g}")
     kind, level = arguments.dtype(dtype), WHITE if white is None else white
-    if not np.all((given >= 0) & (given <= level)):
+    if not np.all((greys >= 0) & (greys <= level)):
         raise ValueError(
-            f"images must hold grey levels from 0 to white = {level:g}, got {given.min():g} to "
-            f"{given.max():g}"
+            f"images must hold grey levels from 0 to white = {level:g}, got {greys.min():g} to "
+            f"{greys.max():g}"
         )
-    pixels = given.reshape(len(given), -1)
+    pixels = greys.reshape(len(greys), -1)
     medians = np.median(pixels, axis=1)
     kept = (low * level <= medians) & (medians <= high * level)
-    if white is None and not kept.any() and given.max() <= level / 2.0:
+    if white is None and not kept.any() and greys.max() <= level / 2.0:
         raise ValueError(
             f"images must be uint8, from 0 to 255: none has its median from {low:g} to {high:g} "
-            f"of that, and no pixel is above {given.max()}; if white is another level, say it, as "
-            f"white={given.max()}"
+            f"of that, and no pixel is above {greys.max()}; if white is another level, say it, as "
+            f"white={greys.max()}"
         )
     bright = pixels[kept] > medians[kept, None]
     return np.where(bright, kind.type(1), kind.type(-1)), kept

@@ -187,15 +187,15 @@ def _numbers(classes):
             f"got {classes!r}"
         )
     chosen = []
-    for one in classes:
-        if isinstance(one, str):
-            if one.lower() not in FASHION_MNIST_CLASSES:
+    for name in classes:
+        if isinstance(name, str):
+            if name.lower() not in FASHION_MNIST_CLASSES:
                 raise ValueError(
                     f"classes must hold names of {', '.join(FASHION_MNIST_CLASSES)}, or numbers, "
-                    f"got {one!r}"
+                    f"got {name!r}"
                 )
-            one = FASHION_MNIST_CLASSES.index(one.lower())
-        chosen.append(arguments.integer("classes", one, 0, len(FASHION_MNIST_CLASSES) - 1))
+            name = FASHION_MNIST_CLASSES.index(name.lower())
+        chosen.append(arguments.integer("classes", name, 0, len(FASHION_MNIST_CLASSES) - 1))
     if not chosen or len(set(chosen)) < len(chosen):
         raise ValueError(f"classes must be different ones, at least one, got {classes!r}")
     return chosen

@@ -50,11 +50,11 @@ def find(label):
     if folder and not Path(folder).is_dir():
         raise FileNotFoundError(f"{VARIABLE} must name a folder, got {folder!r}, which is none")
     remote = sources.ARCHIVE if label in sources.BATCHES else label
-    for one in dict.fromkeys((label, remote)) if folder else ():
-        path = Path(folder) / one
+    for name in dict.fromkeys((label, remote)) if folder else ():
+        path = Path(folder) / name
         if not path.exists():
             continue
-        known = {**sources.BATCHES, **sources.REGISTRY}[one]
+        known = {**sources.BATCHES, **sources.REGISTRY}[name]
         if known and pooch.file_hash(path) != known:
             raise ValueError(
                 f"{path} has not the SHA-256 of the official file: it is truncated, corrupted, or "

@@ -46,8 +46,8 @@ def reflect(matrix, mirrors):
     blocks = [slice(k * M, (k + 1) * M) for k in range(K)]
     V = np.stack([matrix[:, at] @ mirrors[k] for k, at in enumerate(blocks)], axis=1)
     S = np.stack([mirrors[k] @ V[at] for k, at in enumerate(blocks)])
-    for k, at in enumerate(blocks):
-        V[at] -= mirrors[k][:, None] * S[k]
-    for k, at in enumerate(blocks):
-        matrix[:, at] -= 2 * np.outer(V[:, k], mirrors[k])
-        matrix[at] -= 2 * np.outer(mirrors[k], V[:, k])
+    for k, block in enumerate(blocks):
+        V[block] -= mirrors[k][:, None] * S[k]
+    for k, block in enumerate(blocks):
+        matrix[:, block] -= 2 * np.outer(V[:, k], mirrors[k])
+        matrix[block] -= 2 * np.outer(mirrors[k], V[:, k])

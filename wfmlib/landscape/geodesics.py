@@ -10,8 +10,8 @@ import xarray
 from annotated_types import Ge
 from numpy.typing import ArrayLike
 
-from wfmlib.landscape import _taken
-from wfmlib.landscape._taken import Given
+from wfmlib.landscape import _configuration
+from wfmlib.landscape._configuration import Configuration
 from wfmlib.landscape.overlap import match_units
 from wfmlib.models.constraints import Margin
 from wfmlib.numerics import arguments
@@ -23,7 +23,7 @@ Shares = Annotated[ArrayLike, *NotNegative.__metadata__]
 
 
 @arguments.checked
-def geodesic(a: Given, b: Given, position: Share) -> Array:
+def geodesic(a: Configuration, b: Configuration, position: Share) -> Array:
     """Return the weights at a position on the geodesic between two networks  [eq-geodesic].
 
     Parameters
@@ -49,7 +49,7 @@ def geodesic(a: Given, b: Given, position: Share) -> Array:
 
 
 @arguments.checked
-def blend(solutions: Sequence[Given], shares: Shares) -> Array:
+def blend(solutions: Sequence[Configuration], shares: Shares) -> Array:
     """Return the weights at a point of the simplex between several networks, on the sphere.
 
     Parameters
@@ -70,7 +70,7 @@ def blend(solutions: Sequence[Given], shares: Shares) -> Array:
     TypeError, ValueError
         As `geodesic`.
     """
-    w = [_sphere(f"solutions[{r}]", one) for r, one in enumerate(_several(solutions))]
+    w = [_sphere(f"solutions[{r}]", each) for r, each in enumerate(_several(solutions))]
     shares = np.asarray(shares)
     if shares.shape != (len(w),):
         raise ValueError(f"shares must be one for each of {len(w)} solutions, got {shares.shape}")
@@ -81,8 +81,8 @@ def blend(solutions: Sequence[Given], shares: Shares) -> Array:
 
 @arguments.checked
 def barrier(
-    a: Given,
-    b: Given,
+    a: Configuration,
+    b: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     constraint: Margin = Margin(0.0),
@@ -123,25 +123,25 @@ def barrier(
     """
     xi, sigma = arguments.patterns(xi, sigma)
     arguments.member("constraint", constraint, (Margin,))
-    first, second = _taken.network(a, "a"), _taken.network(b, "b")
-    one, two = _sphere("a", first), _sphere("b", second)
-    if one.shape != two.shape or type(first) is not type(second):
+    first, second = _configuration.network(a, "a"), _configuration.network(b, "b")
+    w1, w2 = _sphere("a", first), _sphere("b", second)
+    if w1.shape != w2.shape or type(first) is not type(second):
         raise ValueError(
             f"a and b must be networks of one kind and shape, got {first!r} and {second!r}"
         )
     if match:
         if first.tree:
             raise ValueError("match must be False: units of a tree cannot be exchanged")
-        two = two[match_units(one, two, signs=False).permutation]
+        w2 = w2[match_units(w1, w2, signs=False).permutation]
     kind = type(first)
     place = np.linspace(0.0, 1.0, positions)
     rate, overlap = np.empty(positions), np.empty(positions)
-    start, end = kind(one), kind(two)
+    start, end = kind(w1), kind(w2)
     for k, g in enumerate(place):
         w = blend([start, end], [1.0 - g, g])
         stability = kind(w).stabilities(xi, sigma)
         rate[k] = np.mean(stability <= constraint.kappa)
-        overlap[k] = np.mean(w * one)
+        overlap[k] = np.mean(w * w1)
     return xarray.Dataset(
         {
             "error_rate": ("position", rate, {"long_name": "training error"}),
@@ -154,8 +154,8 @@ def barrier(
 
 def _blended(w, shares, names):
     """Return the blend of weights whose units are of norm sqrt(M)."""
-    if any(one.shape != w[0].shape for one in w):
-        raise ValueError(f"{names} must have one shape, got {[one.shape for one in w]}")
+    if any(each.shape != w[0].shape for each in w):
+        raise ValueError(f"{names} must have one shape, got {[each.shape for each in w]}")
     mixed = np.tensordot(shares / np.sum(shares), np.array(w), axes=1)
     norms = np.sqrt(np.mean(mixed**2, axis=-1, keepdims=True))
     if np.any(norms < 1e-12):
@@ -169,9 +169,9 @@ def _several(solutions):
     return solutions
 
 
-def _sphere(name, given):
+def _sphere(name, configuration):
     """Return the weights of a network, each unit of norm sqrt(M)."""
-    w, _ = _taken.sign_units(given, name)
+    w, _ = _configuration.sign_units(configuration, name)
     w = np.asarray(w, dtype=float)
     size = np.sqrt(np.mean(w**2, axis=-1, keepdims=True))
     return w / size

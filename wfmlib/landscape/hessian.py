@@ -8,7 +8,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from wfmlib.landscape import _tangent_space as tangent_space
-from wfmlib.landscape._taken import Given
+from wfmlib.landscape._configuration import Configuration
 from wfmlib.landscape.smoothing import Loss, Surface
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Positive
@@ -20,7 +20,7 @@ DENSE = 64  # up to so many weights the largest eigenvalue is found from the who
 
 @arguments.checked
 def hessian(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -73,7 +73,7 @@ def hessian(
 
 @arguments.checked
 def hessian_spectrum(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -107,7 +107,7 @@ def hessian_spectrum(
 
 @arguments.checked
 def max_eigenvalue(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -179,7 +179,7 @@ def max_eigenvalue(
 
 @arguments.checked
 def hessian_product(
-    solution: Given,
+    solution: Configuration,
     direction: ArrayLike,
     xi: ArrayLike,
     sigma: ArrayLike,
@@ -222,8 +222,8 @@ def hessian_product(
         return product(direction).reshape(surface.shape)
     direction = surface.projected(direction)
     pull = tangent_space.pull(surface)[:, None]
-    found = product(direction).reshape(direction.shape)
-    return (surface.projected(found) - pull * direction).reshape(surface.shape)
+    image = product(direction).reshape(direction.shape)
+    return (surface.projected(image) - pull * direction).reshape(surface.shape)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -253,10 +253,10 @@ def _euclidean(surface):
 def _symmetrise(matrix, units):
     """Copy the blocks above the diagonal to below it; make those on it symmetric."""
     M = len(matrix) // units
-    for at in range(0, len(matrix), M):
-        rows = matrix[at : at + M]
-        matrix[at + M :, at : at + M] = rows[:, at + M :].T
-        rows[:, at : at + M] = 0.5 * (rows[:, at : at + M] + rows[:, at : at + M].T)
+    for row in range(0, len(matrix), M):
+        rows = matrix[row : row + M]
+        matrix[row + M :, row : row + M] = rows[:, row + M :].T
+        rows[:, row : row + M] = 0.5 * (rows[:, row : row + M] + rows[:, row : row + M].T)
 
 
 def _spectrum(surface, tangent):
@@ -296,7 +296,7 @@ def _on_tangent(product, surface):
     def on_tangent(vector):
         inner = vector.reshape(len(mirrors), -1)
         outer = tangent_space.mirrored(np.pad(inner, ((0, 0), (1, 0))), mirrors)
-        found = product(outer).reshape(mirrors.shape)
-        return (tangent_space.mirrored(found, mirrors)[:, 1:] - pull * inner).ravel()
+        image = product(outer).reshape(mirrors.shape)
+        return (tangent_space.mirrored(image, mirrors)[:, 1:] - pull * inner).ravel()
 
     return on_tangent

@@ -12,7 +12,7 @@ from annotated_types import Interval
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
-from wfmlib.landscape._taken import Given, sign_units
+from wfmlib.landscape._configuration import Configuration, sign_units
 from wfmlib.learning.messages.belief_propagation import (
     Coupling,
     Form,
@@ -38,7 +38,7 @@ LEAST = {"cubic": 4, "linear": 2}  # points that an interpolation needs
 
 @arguments.checked
 def local_entropy(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -224,7 +224,7 @@ def excess_at(
         raise ValueError(
             f"distance and excess must have the same shape, got {distance.shape}, {excess.shape}"
         )
-    found = np.full((*distance.shape[:-1], len(places)), math.nan)
+    excess = np.full((*distance.shape[:-1], len(places)), math.nan)
     for row in np.ndindex(distance.shape[:-1]):
         known = np.isfinite(distance[row]) & np.isfinite(excess[row])
         by = np.argsort(distance[row][known])
@@ -232,7 +232,7 @@ def excess_at(
         if len(x) >= LEAST[kind]:
             if kind == "cubic":
                 spline = CubicSpline(np.log(x), y, extrapolate=False)
-                found[row] = spline(np.log(places))
+                excess[row] = spline(np.log(places))
             else:
-                found[row] = np.interp(places, x, y, math.nan, math.nan)
-    return found
+                excess[row] = np.interp(places, x, y, math.nan, math.nan)
+    return excess

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from wfmlib.landscape import _taken
-from wfmlib.landscape._taken import Given
+from wfmlib.landscape import _configuration
+from wfmlib.landscape._configuration import Configuration
 from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
 
@@ -32,7 +32,9 @@ class Matching(NamedTuple):
 
 
 @arguments.checked
-def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = True) -> Matching:
+def match_units(
+    w1: Configuration | ArrayLike, w2: Configuration | ArrayLike, *, signs: bool = True
+) -> Matching:
     """Find the order, and the signs, of the units of `w2` in which they overlap most with `w1`.
 
     The matched weights are ``signs[:, None] * w2[permutation]``. They make the same network only
@@ -62,11 +64,12 @@ def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = T
 
     Source: P3, SM IV.
     """
-    one, two = _scaled("w1", _taken.weights(w1)), _scaled("w2", _taken.weights(w2))
-    _same_shapes([one], [two])
+    first = _scaled("w1", _configuration.weights(w1))
+    second = _scaled("w2", _configuration.weights(w2))
+    _same_shapes([first], [second])
     # Products of signs are exact: cosines that are equal stay so, on every processor.
-    norms = np.linalg.norm(one, axis=1)[:, None] * np.linalg.norm(two, axis=1)
-    cosines = one @ two.T / norms
+    norms = np.linalg.norm(first, axis=1)[:, None] * np.linalg.norm(second, axis=1)
+    cosines = first @ second.T / norms
     free = signs
     gain = np.abs(cosines) if free else cosines
     rows, permutation = linear_sum_assignment(gain, maximize=True)
@@ -78,7 +81,10 @@ def match_units(w1: Given | ArrayLike, w2: Given | ArrayLike, *, signs: bool = T
 
 @arguments.checked
 def match_layers(
-    w1: Given | Sequence[ArrayLike], w2: Given | Sequence[ArrayLike], *, signs: bool = True
+    w1: Configuration | Sequence[ArrayLike],
+    w2: Configuration | Sequence[ArrayLike],
+    *,
+    signs: bool = True,
 ) -> list[Array]:
     """Return the layers of `w2` with hidden units named, and signed, as in `w1`.
 
@@ -105,11 +111,12 @@ def match_layers(
     TypeError, ValueError
         If an argument is of the wrong kind or shape; the message names it.
     """
-    one, two = _layers("w1", _taken.weights(w1)), _layers("w2", _taken.weights(w2))
-    _same_shapes(one, two)
-    matched = [np.array(w) for w in two]
+    first = _layers("w1", _configuration.weights(w1))
+    second = _layers("w2", _configuration.weights(w2))
+    _same_shapes(first, second)
+    matched = [np.array(w) for w in second]
     for layer in range(len(matched) - 1):
-        order, turned = match_units(one[layer], matched[layer], signs=signs)
+        order, turned = match_units(first[layer], matched[layer], signs=signs)
         matched[layer] = matched[layer][order]
         matched[layer][turned < 0] *= -1
         matched[layer + 1] = matched[layer + 1][..., order]
@@ -119,8 +126,8 @@ def match_layers(
 
 @arguments.checked
 def overlap(
-    w1: Given | Sequence[ArrayLike],
-    w2: Given | Sequence[ArrayLike],
+    w1: Configuration | Sequence[ArrayLike],
+    w2: Configuration | Sequence[ArrayLike],
     *,
     match: bool = False,
     signs: bool = True,
@@ -148,21 +155,21 @@ def overlap(
         If an argument is of the wrong kind or shape, or has a unit that is zero; the message
         names it.
     """
-    w1, w2 = _taken.weights(w1), _taken.weights(w2)
+    w1, w2 = _configuration.weights(w1), _configuration.weights(w2)
     if _is_layers(w1) or _is_layers(w2):
-        one, two = _layers("w1", w1), _layers("w2", w2)
-        two = match_layers(one, two, signs=signs) if match else two
+        first, second = _layers("w1", w1), _layers("w2", w2)
+        second = match_layers(first, second, signs=signs) if match else second
     else:
-        one, two = [arguments.reals("w1", w1)], [arguments.reals("w2", w2)]
-        if match and one[0].ndim == 2:
-            order, turned = match_units(one[0], two[0], signs=signs)
-            two = [turned[:, None] * two[0][order]]
-    _same_shapes(one, two)
+        first, second = [arguments.reals("w1", w1)], [arguments.reals("w2", w2)]
+        if match and first[0].ndim == 2:
+            order, turned = match_units(first[0], second[0], signs=signs)
+            second = [turned[:, None] * second[0][order]]
+    _same_shapes(first, second)
     total = 0.0
-    for a, b in zip(one, two, strict=True):
+    for a, b in zip(first, second, strict=True):
         cosines = np.sum(_directions("w1", a) * _directions("w2", b), axis=1)
         total += a.shape[-1] * np.sum(cosines)
-    return float(total / sum(a.size for a in one))
+    return float(total / sum(a.size for a in first))
 
 
 def _directions(name, w):
@@ -192,20 +199,20 @@ def _layers(name, w):
     """Return checked layers as a list of arrays of the types given."""
     if not _is_layers(w):
         raise TypeError(f"{name} must be a list of weight matrices, layer by layer")
-    layers = [arguments.array(name, one) for one in w]
-    for one in layers:
-        _directions(name, one)
+    layers = [arguments.array(name, layer) for layer in w]
+    for layer in layers:
+        _directions(name, layer)
     for below, above in pairwise(layers):
         if below.ndim != 2 or above.shape[-1] != len(below):
             raise ValueError(
                 f"{name} must have as many columns in each layer as there are units below, "
-                f"got shapes {[one.shape for one in layers]}"
+                f"got shapes {[layer.shape for layer in layers]}"
             )
     return layers
 
 
-def _same_shapes(one, two):
-    shapes = [[w.shape for w in each] for each in (one, two)]
+def _same_shapes(first, second):
+    shapes = [[w.shape for w in each] for each in (first, second)]
     if shapes[0] != shapes[1]:
-        given = " and ".join(", ".join(str(shape) for shape in each) for each in shapes)
-        raise ValueError(f"w1 and w2 must have the same shape, got {given}")
+        got = " and ".join(", ".join(str(shape) for shape in each) for each in shapes)
+        raise ValueError(f"w1 and w2 must have the same shape, got {got}")

@@ -11,8 +11,8 @@ from annotated_types import Ge, Interval
 from numba import njit
 from numpy.typing import ArrayLike
 
-from wfmlib.landscape import _taken
-from wfmlib.landscape._taken import Given
+from wfmlib.landscape import _configuration
+from wfmlib.landscape._configuration import Configuration
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Shares
 from wfmlib.numerics.types import Seed
@@ -24,7 +24,7 @@ ENTRIES = (
 
 @arguments.checked
 def noise_robustness(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -74,7 +74,7 @@ def noise_robustness(
     Source: P2, Fig. 3 (flips); P1, App. F (pixels).
     """
     xi, sigma = arguments.patterns(xi, sigma)
-    net = _taken.network(solution)
+    net = _configuration.network(solution)
     layers = getattr(net, "w", None)
     if isinstance(layers, (list, tuple)) and len(layers[-1]) > 1:  # its answers are class numbers
         raise ValueError(f"solution must have one output unit, got {len(layers[-1])}")
@@ -104,7 +104,7 @@ def noise_robustness(
 
 @arguments.checked
 def error_profile(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -155,7 +155,7 @@ def error_profile(
             f"sigma must have one label per pattern: xi has shape {xi.shape}, "
             f"sigma has shape {sigma.shape}"
         )
-    net = copy.copy(_taken.network(solution))
+    net = copy.copy(_configuration.network(solution))
     if not hasattr(net, "w") or not hasattr(net, "errors"):
         raise TypeError(f"solution must have weights w and errors(xi, sigma), got {net!r}")
     layers = net.w if isinstance(net.w, (list, tuple)) else None

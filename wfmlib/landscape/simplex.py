@@ -19,8 +19,8 @@ from annotated_types import Interval
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from wfmlib.landscape import _taken
-from wfmlib.landscape._taken import Given
+from wfmlib.landscape import _configuration
+from wfmlib.landscape._configuration import Configuration
 from wfmlib.landscape.overlap import match_layers, match_units
 from wfmlib.networks import BinaryMLP, CommitteeNetwork, PerceptronNetwork
 from wfmlib.networks.binary_mlp import labelled
@@ -34,7 +34,7 @@ Steps = Annotated[int, Interval(ge=1, le=10000)]
 
 @arguments.checked
 def simplex(
-    solutions: Sequence[Given],
+    solutions: Sequence[Configuration],
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -85,9 +85,9 @@ def simplex(
     """
     if not isinstance(solutions, (list, tuple)) or len(solutions) < 2:
         raise TypeError("solutions must be a list of Solutions or networks, at least two")
-    nets = [_taken.network(one, f"solutions[{r}]") for r, one in enumerate(solutions)]
+    nets = [_configuration.network(each, f"solutions[{r}]") for r, each in enumerate(solutions)]
     layers = [_layers(f"solutions[{r}]", net) for r, net in enumerate(nets)]
-    shapes = [[w.shape for w in one] for one in layers]
+    shapes = [[w.shape for w in network] for network in layers]
     if any(type(net) is not type(nets[0]) for net in nets) or any(s != shapes[0] for s in shapes):
         raise ValueError(f"solutions must be networks of one kind and shape, got {nets!r}")
     xi, sigma = labelled(xi, sigma, len(layers[0][-1]))
@@ -100,9 +100,9 @@ def simplex(
     seen = xi.astype(float)
     if match != "none":
         free = isinstance(nets[0], BinaryMLP)
-        layers[1:] = [_matched(layers[0], one, seen, match, free) for one in layers[1:]]
+        layers[1:] = [_matched(layers[0], other, seen, match, free) for other in layers[1:]]
     shares = _lattice(len(nets), steps)
-    rate = np.array([np.mean(_answers(_mixed(layers, one), seen) != sigma) for one in shares])
+    rate = np.array([np.mean(_answers(_mixed(layers, point), seen) != sigma) for point in shares])
     corners = rate[np.any(shares == 1.0, axis=1)]
     return xarray.Dataset(
         {
@@ -140,24 +140,24 @@ def _lattice(corners, steps):
 # ------------------------------------------------------------------------------------------------
 
 
-def _matched(one, two, seen, by, free):
-    """Return the layers of `two` with hidden units named, and if free signed, as in `one`."""
+def _matched(first, second, seen, by, free):
+    """Return the layers of `second` with hidden units named, and if free signed, as in `first`."""
     if by == "weights":
         if free:
-            return match_layers(one, two)
-        if len(one) == 1:
-            return two
-        return [two[0][match_units(one[0], two[0], signs=False).permutation], two[1]]
-    two = list(two)
-    answered = zip(_hidden(one, seen), _hidden(two, seen), strict=True)
+            return match_layers(first, second)
+        if len(first) == 1:
+            return second
+        return [second[0][match_units(first[0], second[0], signs=False).permutation], second[1]]
+    second = list(second)
+    answered = zip(_hidden(first, seen), _hidden(second, seen), strict=True)
     for layer, (a, b) in enumerate(answered):
         products = a.T @ b  # of signs: exact
         _, order = linear_sum_assignment(abs(products) if free else products, maximize=True)
         chosen = products[np.arange(len(order)), order]
         turned = np.where(chosen < 0.0, -1.0, 1.0) if free else np.ones(len(order))
-        two[layer] = turned[:, None] * two[layer][order]
-        two[layer + 1] = two[layer + 1][:, order] * turned
-    return two
+        second[layer] = turned[:, None] * second[layer][order]
+        second[layer + 1] = second[layer + 1][:, order] * turned
+    return second
 
 
 # ------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def _mixed(layers, shares):
     """Return the layers at a point: each unit blended, normalised before and after."""
     mixed = []
     for units in zip(*layers, strict=True):
-        w = sum(share * _unit(one) for share, one in zip(shares, units, strict=True))
+        w = sum(share * _unit(w) for share, w in zip(shares, units, strict=True))
         w[np.mean(w**2, axis=1) < ROUNDING**2] = 0.0
         mixed.append(_unit(w))
     return mixed

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from wfmlib.landscape import _taken
-from wfmlib.landscape._taken import Given
+from wfmlib.landscape import _configuration
+from wfmlib.landscape._configuration import Configuration
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Positive
 from wfmlib.numerics.solvers import NotConverged, Report
@@ -37,7 +37,7 @@ WALK = 100_000
 
 @arguments.checked
 def smoothed_loss(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -99,7 +99,7 @@ def smoothed_loss(
 
 @arguments.checked
 def gradient(
-    solution: Given,
+    solution: Configuration,
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
@@ -130,15 +130,15 @@ def gradient(
         If an argument is of the wrong kind or out of range; the message names it.
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
-    found = surface.gradient()
+    slopes = surface.gradient()
     if tangent:
-        found = surface.projected(found)
-    return found.reshape(surface.shape)
+        slopes = surface.projected(slopes)
+    return slopes.reshape(surface.shape)
 
 
 @arguments.checked
 def smallest_beta(
-    solution: Given, xi: ArrayLike, sigma: ArrayLike, *, tolerance: Positive = 1e-10
+    solution: Configuration, xi: ArrayLike, sigma: ArrayLike, *, tolerance: Positive = 1e-10
 ) -> float:
     """Return the beta from which on tanh units make no error, however much larger it is.
 
@@ -215,11 +215,11 @@ class Surface:
     """
 
     def __init__(self, solution, xi, sigma, beta, loss, output_beta, gamma):
-        given, tree = _taken.sign_units(solution)
-        xi, self.labels = _patterns(given, tree, xi, sigma)
-        self.shape = given.shape
-        self.tree = tree and given.ndim == 2
-        w = np.atleast_2d(given).astype(float)
+        weights, tree = _configuration.sign_units(solution)
+        xi, self.labels = _patterns(weights, tree, xi, sigma)
+        self.shape = weights.shape
+        self.tree = tree and weights.ndim == 2
+        w = np.atleast_2d(weights).astype(float)
         w = w / np.abs(w).max(axis=1, keepdims=True)
         self.w = w / np.linalg.norm(w, axis=1, keepdims=True)
         self.beta = beta

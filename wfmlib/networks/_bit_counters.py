@@ -37,9 +37,9 @@ def _summed(a, b, c):
 
 def _tabulate(seen, first, table):
     for triple in range(TRIPLES):
-        given = seen[first + 3 * triple : first + 3 * triple + 3]
+        three = seen[first + 3 * triple : first + 3 * triple + 3]
         for m in range(8):
-            rows = [x if m >> i & 1 else ~x for i, x in enumerate(given)]
+            rows = [x if m >> i & 1 else ~x for i, x in enumerate(three)]
             place = 16 * triple + 2 * m
             table[place], table[place + 1] = _summed(*rows)
     table[TABLE - 2], table[TABLE - 1] = ~seen[first + WORD - 1], seen[first + WORD - 1]
@@ -87,9 +87,9 @@ def tabulate(context, seen, first, table):
             _store(builder, table, _INDEX(row), value)
 
         for triple in range(TRIPLES):
-            given = [load(3 * triple + i) for i in range(3)]
+            three = [load(3 * triple + i) for i in range(3)]
             for m in range(4):
-                rows = [x if m >> i & 1 else builder.not_(x) for i, x in enumerate(given)]
+                rows = [x if m >> i & 1 else builder.not_(x) for i, x in enumerate(three)]
                 for part, row in enumerate(_full_adder(builder, *rows)):
                     store(16 * triple + 2 * m + part, row)
                     store(16 * triple + 2 * (7 - m) + part, builder.not_(row))

@@ -65,7 +65,7 @@ class BinaryMLP:
     @property
     def units(self) -> tuple[int, ...]:
         """Number of units in each hidden layer, a tuple."""
-        return tuple(len(one) for one in self.w[:-1])
+        return tuple(len(layer) for layer in self.w[:-1])
 
     @property
     def classes(self) -> int:
@@ -93,7 +93,7 @@ class BinaryMLP:
         """
         xi = self._checked(xi)
         parts = [[x.astype(np.int64) for x in sums] for sums in self._passes(xi)]
-        return [np.concatenate(one) for one in zip(*parts, strict=True)]
+        return [np.concatenate(layer) for layer in zip(*parts, strict=True)]
 
     def prepared(self, xi: ArrayLike | PackedSigns) -> PackedSigns:
         """Return patterns as `output` and `errors` read them: at one bit an entry.
@@ -215,7 +215,7 @@ class BinaryMLP:
 
         Products in single precision, which is exact for sums of signs and of zeros.
         """
-        columns = [one.T.astype(np.float32) for one in self.w]
+        columns = [layer.T.astype(np.float32) for layer in self.w]
         for first in range(0, len(xi), ROWS):
             seen, sums = xi[first : first + ROWS].astype(np.float32), []
             for weights in columns:
@@ -240,20 +240,20 @@ def labelled(xi, sigma, outputs):
 def _labels(shape, sigma, outputs):
     """Return labels as int8 after checking them against the shape of the patterns."""
     if outputs == 1:
-        given = arguments.signs("sigma", sigma, 1)
+        labels = arguments.signs("sigma", sigma, 1)
     else:
-        given = arguments.array("sigma", sigma)
-        if given.dtype.kind not in "iu":
-            raise TypeError(f"sigma must be an array of integers, got dtype {given.dtype}")
-    if given.shape != shape[:1]:
+        labels = arguments.array("sigma", sigma)
+        if labels.dtype.kind not in "iu":
+            raise TypeError(f"sigma must be an array of integers, got dtype {labels.dtype}")
+    if labels.shape != shape[:1]:
         raise ValueError(
             f"sigma must have one label per pattern: xi has shape {shape}, "
-            f"sigma has shape {given.shape}"
+            f"sigma has shape {labels.shape}"
         )
-    if outputs > 1 and (given.min() < 0 or given.max() >= outputs):
-        wrong = given[(given < 0) | (given >= outputs)][0]
+    if outputs > 1 and (labels.min() < 0 or labels.max() >= outputs):
+        wrong = labels[(labels < 0) | (labels >= outputs)][0]
         raise ValueError(f"sigma must hold labels from 0 to {outputs - 1}, got {wrong}")
-    return given.astype(np.int8)
+    return labels.astype(np.int8)
 
 
 def _layers(w):
@@ -264,8 +264,8 @@ def _layers(w):
     if axes[-1] != 1:
         axes[-1] = 2
     layers = [
-        np.atleast_2d(arguments.signs(f"w[{i}]", one, ndim)).astype(np.int64)
-        for i, (one, ndim) in enumerate(zip(w, axes, strict=True))
+        np.atleast_2d(arguments.signs(f"w[{i}]", layer, ndim)).astype(np.int64)
+        for i, (layer, ndim) in enumerate(zip(w, axes, strict=True))
     ]
     for i, (below, above) in enumerate(pairwise(layers)):
         if above.shape[1] != len(below):
@@ -273,7 +273,7 @@ def _layers(w):
                 f"w[{i + 1}] must have {len(below)} columns, one per unit of the layer below, "
                 f"got shape {above.shape}"
             )
-    widest = max(one.shape[1] for one in layers)
+    widest = max(layer.shape[1] for layer in layers)
     if widest >= LARGEST or len(layers[-1]) > np.iinfo(np.int8).max:
         raise ValueError(
             f"w must have fewer than {LARGEST} weights in a unit and at most 127 output units, "

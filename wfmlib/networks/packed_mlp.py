@@ -54,12 +54,12 @@ def answers(w, packed):
         _hidden(seen, weights, *_counters(layer, n, n // 2 + 1), table, twice, above)
         seen = above
     weights, n = _packed_weights(w[-1], twice)
-    found = rows(len(seen), 8)
+    answers = rows(len(seen), 8)
     if len(w[-1]) == 1:
-        _sign(seen, weights, *_counters(w[-1], n, n // 2 + 1), table, n % 2 == 0, found)
+        _sign(seen, weights, *_counters(w[-1], n, n // 2 + 1), table, n % 2 == 0, answers)
     else:
-        _largest(seen, weights, *_counters(w[-1], n, 0), table, found)
-    return unpack(found, len(packed))
+        _largest(seen, weights, *_counters(w[-1], n, 0), table, answers)
+    return unpack(answers, len(packed))
 
 
 def _packed_weights(layer, twice):
@@ -111,20 +111,20 @@ def _count(seen, weights, counters, top, start, table):
         while g >> (height - LEVELS) & 1:
             height += 1
         for k in range(units):
-            one = counters[k]
+            counter = counters[k]
             if height == LEVELS:
-                add_word(table, weights[k, g], one, wait + LEVELS)
+                add_word(table, weights[k, g], counter, wait + LEVELS)
                 continue
-            add_word(table, weights[k, g], one, carry)
+            add_word(table, weights[k, g], counter, carry)
             for level in range(LEVELS, height - 1):
-                add_rows(one, level, wait + level, carry, carry)
-            add_rows(one, height - 1, wait + height - 1, carry, wait + height)
+                add_rows(counter, level, wait + level, carry, carry)
+            add_rows(counter, height - 1, wait + height - 1, carry, wait + height)
     for k in range(units):
-        one = counters[k]
-        one[carry] = _NONE
+        counter = counters[k]
+        counter[carry] = _NONE
         for level in range(LEVELS, top + 1):  # those that still wait
             other = wait + level if words >> (level - LEVELS) & 1 else zero
-            add_rows(one, level, other, carry, carry)
+            add_rows(counter, level, other, carry, carry)
 
 
 @njit(cache=True, nogil=True)
@@ -154,25 +154,25 @@ def _hidden(seen, weights, counters, top, start, table, even, above):
 
 
 @njit(cache=True, nogil=True)
-def _sign(seen, weights, counters, top, start, table, even, found):
+def _sign(seen, weights, counters, top, start, table, even, answers):
     """Write np.sign(2 * c - n), of one unit, in eight bits: those of -1 are all 1."""
     for block in range(len(seen)):
         _count(seen[block], weights, counters, top, start, table)
         for lane in range(LANES):
             positive = counters[0, top, lane]
             tie = _ties(counters[0], top, lane, even)
-            found[block, 0, lane] = ~tie
+            answers[block, 0, lane] = ~tie
             for bit in range(1, 8):
-                found[block, bit, lane] = ~(positive | tie)
+                answers[block, bit, lane] = ~(positive | tie)
 
 
 @njit(cache=True, nogil=True)
-def _largest(seen, weights, counters, top, start, table, found):
+def _largest(seen, weights, counters, top, start, table, answers):
     """Write c.argmax() over the units, or -1 where others have as much, in eight bits."""
     for block in range(len(seen)):
         _count(seen[block], weights, counters, top, start, table)
         best = counters[0]
-        label = found[block]
+        label = answers[block]
         for lane in range(LANES):
             shared = _NONE
             for k in range(1, len(weights)):

@@ -63,24 +63,26 @@ def _run(args):
     status, options = 0, {"samples": args.samples, "minutes": args.minutes, "seed": args.seed}
     for name in names:
         try:
-            found = experiments.check(name, args.folder, **options)
+            compared = experiments.check(name, args.folder, **options)
         except (OSError, experiments.DamagedArchiveError) as error:
             print(f"wfm check {name}: {error}", file=sys.stderr)
             status = 1
             continue
-        for one in found:
-            print(_line(name, one), flush=True)
-            status = status if getattr(one, "agrees", False) else 1
+        for sample in compared:
+            print(_line(name, sample), flush=True)
+            status = status if getattr(sample, "agrees", False) else 1
     return status
 
 
-def _line(name, one):
+def _line(name, sample):
     """Say what came of one sample."""
     from wfmlib.book.runs import Failure
 
-    if isinstance(one, Failure):
-        return f"{name}: {one}"
-    said = "equal" if not one.excess else f"{one.excess:.2g} tolerances apart in {one.where}"
-    said = said if math.isfinite(one.excess) else f"another value of {one.where}"
-    path = " (on a chaotic path)" if one.chaotic and one.excess > 1.0 else ""
-    return f"{name}: {one.task}: {said}{path}: {'agrees' if one.agrees else 'differs'}"
+    if isinstance(sample, Failure):
+        return f"{name}: {sample}"
+    verdict = (
+        "equal" if not sample.excess else f"{sample.excess:.2g} tolerances apart in {sample.where}"
+    )
+    verdict = verdict if math.isfinite(sample.excess) else f"another value of {sample.where}"
+    path = " (on a chaotic path)" if sample.chaotic and sample.excess > 1.0 else ""
+    return f"{name}: {sample.task}: {verdict}{path}: {'agrees' if sample.agrees else 'differs'}"

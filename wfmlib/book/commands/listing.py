@@ -51,22 +51,22 @@ def _run(args):
 
     folder = args.folder or experiments.results_folder()
     chosen = [experiments.get(name) for name in experiments.names()]
-    chosen = [one for one in chosen if args.chapter in (None, one.chapter)]
-    chosen.sort(key=lambda one: (one.chapter, one.name))
+    chosen = [experiment for experiment in chosen if args.chapter in (None, experiment.chapter)]
+    chosen.sort(key=lambda experiment: (experiment.chapter, experiment.name))
     rows = [("experiment", "chapter", "source", "quick", "paper", "archive")]
-    for one in chosen:
-        counts = [str(one.scale(scale).wanted) for scale in ("quick", "paper")]
-        source = textwrap.shorten(one.source, 28, placeholder=" ...")
-        files = [Path(folder, f"{one.name}.nc")] if folder else []
+    for experiment in chosen:
+        counts = [str(experiment.scale(scale).wanted) for scale in ("quick", "paper")]
+        source = textwrap.shorten(experiment.source, 28, placeholder=" ...")
+        files = [Path(folder, f"{experiment.name}.nc")] if folder else []
         if args.folder is None:
-            files.append(experiments.cache_folder() / f"{one.name}.nc")
+            files.append(experiments.cache_folder() / f"{experiment.name}.nc")
         there = next((file for file in files if file.exists()), None)
-        known = args.folder is None and f"{one.name}.nc" in runs.sums(runs.REGISTRY)
+        known = args.folder is None and f"{experiment.name}.nc" in runs.sums(runs.REGISTRY)
         state = _state(there) if there else "on the site" if known else "none"
-        rows.append((one.name, str(one.chapter), source, *counts, state))
+        rows.append((experiment.name, str(experiment.chapter), source, *counts, state))
     print("\n".join(table(rows, right=(1, 3, 4))))
     own = sorted(Path(folder).glob(f"*{runs.MARK}*.nc")) if folder else []
-    named = {one.name for one in chosen}
+    named = {experiment.name for experiment in chosen}
     own = [file for file in own if file.name.partition(runs.MARK)[0] in named]
     states = [_state(file) for file in own]
     if own:

@@ -23,7 +23,7 @@ def check(values: np.ndarray, stops) -> np.ndarray:
     if stops.ndim != 1 or not np.all((stops >= low) & (stops <= high)):
         raise ValueError(f"stops must be numbers from {low:g} to {high:g} in a row, got {stops}")
     gap = np.abs(np.diff(values)).min() * 1e-6
-    new = [one for one in np.unique(stops) if np.abs(values - one).min() > gap]
+    new = [stop for stop in np.unique(stops) if np.abs(values - stop).min() > gap]
     every = np.sort(np.concatenate([values, new]))
     return every if values[0] < values[-1] else every[::-1]
 
@@ -35,10 +35,10 @@ def rows(values: np.ndarray, given: np.ndarray, stops: np.ndarray) -> np.ndarray
     left = np.clip(np.searchsorted(values, stops, "right") - 1, 0, len(values) - 2)
     share = (stops - values[left]) / (values[left + 1] - values[left])
     share = share.reshape(-1, *[1] * (given.ndim - 1))
-    found = (1 - share) * given[left] + share * given[left + 1]
+    between = (1 - share) * given[left] + share * given[left + 1]
     # At a computed value the other neighbour, which may be NaN, has no say.
-    found = np.where(share == 0, given[left], found)
-    return np.where(share == 1, given[left + 1], found)
+    between = np.where(share == 0, given[left], between)
+    return np.where(share == 1, given[left + 1], between)
 
 
 def marks(values: np.ndarray, given, stops: np.ndarray) -> tuple:

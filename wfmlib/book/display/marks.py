@@ -108,20 +108,20 @@ class Rule:
         if (self.x is None) == (self.y is None):
             raise ValueError(f"{self.name!r} must have exactly one of x and y")
         what = "y" if self.x is None else "x"
-        at = np.atleast_1d(arguments.reals(f"{what} of {self.name!r}", getattr(self, what)))
-        if at.ndim != 1:
+        place = np.atleast_1d(arguments.reals(f"{what} of {self.name!r}", getattr(self, what)))
+        if place.ndim != 1:
             raise ValueError(f"{what} of {self.name!r} must be a number or a list of numbers")
-        object.__setattr__(self, what, at)
+        object.__setattr__(self, what, place)
 
     def on(self, frames: int, xlim: Any, ylim: Any) -> Any:
         """Return the ends of the line, x and y, with shape (frames or 1, 2)."""
-        what, at = ("x", self.x) if self.y is None else ("y", self.y)
-        if len(at) not in (1, frames):
+        what, place = ("x", self.x) if self.y is None else ("y", self.y)
+        if len(place) not in (1, frames):
             raise ValueError(
                 f"{what} of {self.name!r} must be one number or {frames} of them "
-                f"(one for each value of the slider), got {len(at)}"
+                f"(one for each value of the slider), got {len(place)}"
             )
-        ends = np.repeat(at[:, None], 2, axis=1)
+        ends = np.repeat(place[:, None], 2, axis=1)
         across = np.broadcast_to(ylim if what == "x" else xlim, ends.shape)
         return (ends, across) if what == "x" else (across, ends)
 

@@ -68,11 +68,11 @@ def plot(data: Any, y: str | None = None, x: str | None = None, *, ax: Any = Non
     if "converged" in data:
         values = values.where(data.converged)
     for place in range(values.sizes[others[0]]) if others else (None,):
-        line, told = values, style
+        line, looks = values, style
         if place is not None:
             line = values.isel({others[0]: place})
-            told = {"label": _value(data, others[0], place)} | style
-        ax.plot(np.asarray(data[x]), np.asarray(line), **told)
+            looks = {"label": _value(data, others[0], place)} | style
+        ax.plot(np.asarray(data[x]), np.asarray(line), **looks)
     ax.set(xlabel=label(data[x]), ylabel=label(data[y]))
     return ax
 
@@ -85,7 +85,7 @@ def label(variable):
 
 
 def _named(argument, name, data):
-    known = sorted(str(one) for one in data.variables)
+    known = sorted(map(str, data.variables))
     if name not in data.variables:
         raise ValueError(f"{argument} must be one of {', '.join(known)}, got {name!r}")
     return name

@@ -27,7 +27,7 @@ def pdf(slider) -> bytes:
 
     count, knots = len(slider.values), len(slider.knots)
     chosen = np.unique(np.linspace(0, knots - 1, min(MOST, knots)).round().astype(int))
-    shown = [int(np.argmin(np.abs(slider.values - one))) for one in slider.knots[chosen]]
+    shown = [int(np.argmin(np.abs(slider.values - knot))) for knot in slider.knots[chosen]]
     with style.context("wfmlib.wfm"), mpl.rc_context({"pdf.fonttype": 42}):
         figure = Figure(figsize=(6.4, 4.5))
         axes = figure.subplots()

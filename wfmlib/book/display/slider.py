@@ -232,7 +232,7 @@ class Slider:
             for i, frames in enumerate(moving)
         ]
         data = {"paths": paths, "values": self.texts, "notes": notes}
-        said = "; ".join(filter(None, (self.texts[self.start], notes[self.start])))
+        spoken = "; ".join(filter(None, (self.texts[self.start], notes[self.start])))
         name, text = escape(self.parameter), self.texts[self.start]
         # JupyterLab takes style and svg from a notebook that it does not trust: then everything
         # is hidden but one sentence. It also takes keys from inputs, unless told not to.
@@ -243,7 +243,7 @@ class Slider:
             f'<div hidden="hidden">{self.figure(self.start)}'
             f'<div class="wfm-control"><label><span>{name}</span>'
             f'<input type="range" min="0" max="{len(self.values) - 1}" value="{self.start}" '
-            f'{keys} aria-valuetext="{escape(said)}"></label>'
+            f'{keys} aria-valuetext="{escape(spoken)}"></label>'
             f'<input type="text" inputmode="decimal" value="{text}" {keys} '
             f'aria-label="{name}, to type"><output aria-live="off">{text}</output></div>'
             f'<p class="wfm-said" role="status"></p>'
@@ -273,11 +273,11 @@ class Slider:
         typed = ipywidgets.Text(self.texts[self.start], continuous_update=False)
         typed.layout.width = "6rem"
         typed.tooltip = f"{self.parameter}, to type"
-        said = ipywidgets.HTML()
+        message_below = ipywidgets.HTML()
 
         def move(change):
             shown.value = picture(change["new"])
-            typed.value, said.value = self.texts[change["new"]], ""
+            typed.value, message_below.value = self.texts[change["new"]], ""
 
         def go(change):
             if change["new"] != self.texts[choice.value]:
@@ -285,13 +285,13 @@ class Slider:
                 if frame is not None:
                     choice.value = frame
                     typed.value = self.texts[frame]
-                said.value = escape(message)
+                message_below.value = escape(message)
 
         choice.observe(move, "value")
         typed.observe(go, "value")
         layout = {"width": "100%", "max_width": "45rem", "margin": "0 auto"}
         control = ipywidgets.HBox([choice, typed], layout=layout)
-        return ipywidgets.VBox([shown, control, said])
+        return ipywidgets.VBox([shown, control, message_below])
 
     def nearest(self, text: str) -> tuple[int | None, str]:
         """Return the stop nearest to a value that was typed, and what to say of it.
@@ -309,7 +309,7 @@ class Slider:
             value = np.nan
         if not np.isfinite(value):
             return None, f"“{text}” is not a number: type one from {ends}."
-        numbers = np.array([float(one.replace(ticks.MINUS, "-")) for one in self.texts])
+        numbers = np.array([float(text.replace(ticks.MINUS, "-")) for text in self.texts])
         if not numbers.min() <= value <= numbers.max():
             return None, f"{text} is out of range: type a number from {ends}."
         frame = int(np.argmin(np.abs(numbers - value)))
@@ -330,12 +330,12 @@ class Slider:
             for mark in self.marks
             if isinstance(mark, Curve) and max(len(mark.x), len(mark.y)) > 1
         ]
-        found = _several("what compute returns", self.compute(float(self.values[frame])))
-        if len(found) != len(moving):
+        curves = _several("what compute returns", self.compute(float(self.values[frame])))
+        if len(curves) != len(moving):
             raise ValueError(
-                f"compute must return {len(moving)} curves, as many as move, got {len(found)}"
+                f"compute must return {len(moving)} curves, as many as move, got {len(curves)}"
             )
-        new = dict(zip(map(id, moving), found, strict=True))
+        new = dict(zip(map(id, moving), curves, strict=True))
         marks = []
         for mark in self.marks:
             if id(mark) in new:
@@ -377,11 +377,11 @@ class Slider:
         return f"Slider({self.parameter}: {ends}; {', '.join(m.name for m in self.marks)})"
 
 
-def _several(name, given):
+def _several(name, values):
     """Return a sequence as a tuple; a text is not meant as one."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a sequence, got {given!r}")
-    return tuple(given)
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a sequence, got {values!r}")
+    return tuple(values)
 
 
 def _limits(marks, frames, xlim, ylim):
@@ -399,19 +399,19 @@ def _limits(marks, frames, xlim, ylim):
             (ys if mark.x is None else xs).append(mark.y if mark.x is None else mark.x)
     if not any(isinstance(mark, Curve) for mark in marks):
         raise ValueError("curves must hold at least one Curve, got none")
-    found = []
-    for name, given, values, pad in (
+    limits = []
+    for name, asked, values, pad in (
         ("xlim", xlim, xs, 0.03 if dots else 0.0),
         ("ylim", ylim, ys, 0.05),
     ):
-        if given is None:
-            found.append(ticks.limits(np.concatenate(values), pad))
+        if asked is None:
+            limits.append(ticks.limits(np.concatenate(values), pad))
             continue
-        ends = arguments.reals(name, given)
+        ends = arguments.reals(name, asked)
         if ends.shape != (2,) or not np.all(np.isfinite(ends)) or not ends[0] < ends[1]:
-            raise ValueError(f"{name} must be two finite numbers, low < high, got {given!r}")
-        found.append((float(ends[0]), float(ends[1])))
-    return found
+            raise ValueError(f"{name} must be two finite numbers, low < high, got {asked!r}")
+        limits.append((float(ends[0]), float(ends[1])))
+    return limits
 
 
 def json_text(data):

@@ -201,8 +201,8 @@ def smoothed(x, y) -> tuple[np.ndarray, np.ndarray]:
     near = np.abs(y - HEIGHT / 2) < 3 * HEIGHT
     parts[~(near[1:] & near[:-1])] = 1  # towards a point far outside nobody sees the curve
     fine = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(x[:-1], x[1:], parts, strict=True)]
-    at = np.append(np.concatenate(fine), x[-1])
-    return at, PchipInterpolator(x, y)(at)
+    places = np.append(np.concatenate(fine), x[-1])
+    return places, PchipInterpolator(x, y)(places)
 
 
 def _dots(x, y):
@@ -218,8 +218,8 @@ def _bars(x, low, high):
 
 def _runs(good):
     """Return the index arrays of the unbroken stretches where `good` holds."""
-    at = np.flatnonzero(good)
-    return [run for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1) if run.size]
+    places = np.flatnonzero(good)
+    return [run for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if run.size]
 
 
 def simplified(x, y, tolerance: float) -> np.ndarray:

@@ -152,18 +152,18 @@ def replicated_annealing(
             pull = pulls(coupling, y)
             _, share = move(moves, share, state, rng, count, betas[step] * model.quantum, pull)
             done += int(count)
-            found = mean_overlap(state.total, y)
+            mean = mean_overlap(state.total, y)
             errors = state.errors
-            record = betas[step], coupling, targets[step], found
+            record = betas[step], coupling, targets[step], mean
             record += errors.mean(), errors.min(), errors.max(), share
             for name, value in zip(history, record, strict=True):
                 history[name].append(value)
-            bar.set_postfix(errors=int(errors.max()), overlap=f"{found:.3f}")
+            bar.set_postfix(errors=int(errors.max()), overlap=f"{mean:.3f}")
             bar.update(int(count))
-            reached = errors.max() == 0 and abs(found - overlap) <= tolerance
+            reached = errors.max() == 0 and abs(mean - overlap) <= tolerance
             if stop_early and step >= growing and reached:
                 break
-            coupling *= np.exp(gain * (targets[step] - found))
+            coupling *= np.exp(gain * (targets[step] - mean))
             coupling = min(max(coupling, WEAKEST), STRONGEST)
     return _result(model, state, overlap, tolerance, done, history, rng)
 
@@ -187,15 +187,15 @@ def _result(model, state, overlap, tolerance, done, history, rng):
     reference, weights = model.taken(reference), model.taken(state.weights)
     network = model.device.network
     each = np.array([network(w).errors(model.xi, model.sigma) for w in weights])
-    found = mean_overlap(weights.sum(axis=0, dtype=np.int64), len(weights))
+    mean = mean_overlap(weights.sum(axis=0, dtype=np.int64), len(weights))
     return ReplicatedAnnealing(
         device=model.device,
         weights=reference,
         errors=network(reference).errors(model.xi, model.sigma),
-        converged=bool(not each.any() and abs(found - overlap) <= tolerance),
+        converged=bool(not each.any() and abs(mean - overlap) <= tolerance),
         epochs=done,
         history={name: np.array(values) for name, values in history.items()},
         replicas=weights.astype(np.int64),
         replica_errors=each,
-        overlap=found,
+        overlap=mean,
     )

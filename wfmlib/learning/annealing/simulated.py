@@ -169,11 +169,11 @@ def schedule(beta, spacing, steps, sweeps):
     """Return the inverse temperatures, after checking what describes them."""
     if steps > sweeps:
         raise ValueError(f"steps must be at most the number of sweeps, {sweeps}, got {steps}")
-    given = arguments.reals("beta", beta)
-    if given.shape != (2,):
-        raise ValueError(f"beta must be a pair, first and last, got shape {given.shape}")
+    pair = arguments.reals("beta", beta)
+    if pair.shape != (2,):
+        raise ValueError(f"beta must be a pair, first and last, got shape {pair.shape}")
     geometric = spacing == "geometric"
-    first, last = (arguments.real("beta", one, 0.0, low_open=geometric) for one in given.tolist())
+    first, last = (arguments.real("beta", end, 0.0, low_open=geometric) for end in pair.tolist())
     return (np.geomspace if geometric else np.linspace)(first, last, steps)
 
 

@@ -217,7 +217,9 @@ class SphericalMessages(Messages):
         return Star(self.shape, self.zeta.shape)
 
     def _sweep(self, order, keep, in_place):
-        new_mu, new_zeta = (one if in_place else one.copy() for one in (self.mu, self.zeta))
+        new_mu, new_zeta = (
+            messages if in_place else messages.copy() for messages in (self.mu, self.zeta)
+        )
         V, zeta, renewed, sweep = self.V, self.zeta, new_zeta, spherical_messages.sweep
         if self.expanded:  # one number for all weights of a unit
             V, zeta, renewed = V[..., 0], zeta[..., 0], renewed[..., 0]

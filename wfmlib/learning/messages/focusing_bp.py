@@ -230,19 +230,19 @@ _RECORD = ("sweeps", "residual", "settled", "errors", "polarisation")
 
 def _steps(protocol, replicas, strongest):
     """Return a protocol as pairs (coupling, replicas) after checking it."""
-    given = arguments.reals("protocol", protocol)
-    if given.ndim == 1:
-        given = np.column_stack([given, np.full(len(given), replicas)])
-    if given.ndim != 2 or given.shape[1] != 2 or len(given) == 0:
+    steps = arguments.reals("protocol", protocol)
+    if steps.ndim == 1:
+        steps = np.column_stack([steps, np.full(len(steps), replicas)])
+    if steps.ndim != 2 or steps.shape[1] != 2 or len(steps) == 0:
         raise ValueError(
             "protocol must hold couplings, shape (steps,), or pairs of coupling and replicas, "
             f"shape (steps, 2), got shape {np.shape(protocol)}"
         )
-    couplings, numbers = given.T
+    couplings, numbers = steps.T
     allowed = (couplings >= 0.0) & (couplings <= strongest) & (numbers >= 1.0)
     if not np.all(allowed & np.isfinite(numbers)):
         raise ValueError(
             f"protocol must hold couplings from 0 to {strongest:g} and finite numbers of replicas "
-            f">= 1, got {given[~(allowed & np.isfinite(numbers))][0]}"
+            f">= 1, got {steps[~(allowed & np.isfinite(numbers))][0]}"
         )
-    return [(float(coupling), float(y)) for coupling, y in given]
+    return [(float(coupling), float(y)) for coupling, y in steps]

@@ -273,23 +273,23 @@ def norm_field(mu, zeta):
     if not (strength < math.inf and total < math.inf):
         return math.nan
     low, high = 0.0, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * strength / len(mu)))  # all at the lowest
-    at = high
+    shift = high
     for _ in range(200):
         norm = derivative = 0.0
         for i in range(len(mu)):
-            variance = 1.0 / (zeta[i] - lowest + at)
+            variance = 1.0 / (zeta[i] - lowest + shift)
             mean = mu[i] * variance
             norm += variance + mean * mean
             derivative -= variance * (variance + 2.0 * mean * mean)
         norm = norm / len(mu) - 1.0
         derivative /= len(mu)
         if norm > 0.0:
-            low = at
+            low = shift
         else:
-            high = at
+            high = shift
         if abs(norm) < 1e-14 or high - low < 1e-15 * high:
             break
-        at -= norm / derivative
-        if not low < at < high:
-            at = 0.5 * (low + high)
-    return at - lowest
+        shift -= norm / derivative
+        if not low < shift < high:
+            shift = 0.5 * (low + high)
+    return shift - lowest

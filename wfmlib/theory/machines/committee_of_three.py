@@ -247,8 +247,8 @@ def limit_averages(q1, spread, order=5):
     root = math.sqrt(q1 / complement)
     rule = gaussian.legendre_rule(order)
     grid = middle_grid(1.0 / root, rule)
-    given = root, spread / complement, 1.0 / root, *grid, rule
-    term, force, outward = row_sums(_limit_averages, len(grid[0]), 3, given)
+    arguments = root, spread / complement, 1.0 / root, *grid, rule
+    term, force, outward = row_sums(_limit_averages, len(grid[0]), 3, arguments)
     return Limit(term, force / complement, (force + outward) / complement)
 
 
@@ -301,8 +301,8 @@ def pattern_averages(q0, difference, complement, m, order=4, step=1.2):
     scale = 1.0 / max(root, 1e-3)
     rule = gaussian.legendre_rule(order)
     middle, weight = middle_grid(scale, rule)
-    given = root, width, m, step, scale, middle, weight, rule
-    common, spread, term, information = row_sums(_narrow_averages, len(middle), 4, given)
+    arguments = root, width, m, step, scale, middle, weight, rule
+    common, spread, term, information = row_sums(_narrow_averages, len(middle), 4, arguments)
     return Grouped(common / complement, spread / complement, term, information)
 
 

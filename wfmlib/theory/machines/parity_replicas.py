@@ -91,17 +91,17 @@ def _many(units, q1, spread, complement, m):
     limit = parity_limit.limit_averages(units, q1, spread)
     rows = [(limit.term, limit.force, limit.spread)]
     for k in few:
-        at = parity.pattern_averages(units, q1 - spread / k, spread / k, complement, k)
-        rows.append((at.term, at.common, k * at.spread))
+        averages = parity.pattern_averages(units, q1 - spread / k, spread / k, complement, k)
+        rows.append((averages.term, averages.common, k * averages.spread))
     inverse = np.array([0.0, *(1.0 / k for k in few)])
     term, common, wide = _interpolate(inverse, np.array(rows), 1.0 / m)
     return Grouped(float(common), float(wide) / m, float(term), math.nan)
 
 
-def _smooth(at, m):
+def _smooth(averages, m):
     """Return the three functions of m that are interpolated."""
-    total = 0.0 if m == 1 else (m - 1) * (at.common + at.spread)
-    return m * at.term, at.common, total
+    total = 0.0 if m == 1 else (m - 1) * (averages.common + averages.spread)
+    return m * averages.term, averages.common, total
 
 
 def _grouped(smooth, m):

@@ -71,19 +71,19 @@ def averages(table, forces, node, cell, q0, difference, complement, m, order):
     scale = math.sqrt(1.0 + width * width) / max(root, 1e-3)
     rule = gaussian.legendre_rule(order)
     middle, weight = middle_grid(scale, rule)
-    given = table, forces, node, cell, root, width, m, scale, middle, weight, rule
-    common, spread, term, information = row_sums(_averages, len(middle), 4, given)
+    arguments = table, forces, node, cell, root, width, m, scale, middle, weight, rule
+    common, spread, term, information = row_sums(_averages, len(middle), 4, arguments)
     return common / complement, spread / complement, term, information
 
 
-def row_sums(kernel, count, columns, given):
+def row_sums(kernel, count, columns, arguments):
     """Return the sums over the rows that ``kernel(start, stop, *given, rows)`` fills in.
 
     Its shares run in threads; a sum over whole rows does not depend on how they were dealt.
     """
     rows = np.zeros((count, columns))
     _threads.run(
-        lambda start, stop: kernel(start, stop, *given, rows), count, 1, _threads.available()
+        lambda start, stop: kernel(start, stop, *arguments, rows), count, 1, _threads.available()
     )
     return rows.sum(axis=0)
 
@@ -133,13 +133,13 @@ def neighbours(middle, middle_weight, scale, rule):
     above, above_weight = neighbour_grid(middle, 1.0, scale, rule)
     below, below_weight = neighbour_grid(middle, -1.0, scale, rule)
     rows = np.empty((len(above) * len(below), 3))
-    at = 0
+    row = 0
     for j in range(len(above)):
         outer = 6.0 * middle_weight * above_weight[j]
         for k in range(len(below)):
-            rows[at, 0], rows[at, 1] = above[j], below[k]
-            rows[at, 2] = outer * below_weight[k]
-            at += 1
+            rows[row, 0], rows[row, 1] = above[j], below[k]
+            rows[row, 2] = outer * below_weight[k]
+            row += 1
     return rows
 
 

@@ -69,8 +69,8 @@ def _groups(mean, own, ratio):
         return (first @ others.T).reshape(count, count, count)
 
     def either(first):
-        found = triples(first, one)
-        return found + found.transpose(0, 2, 1)
+        total = triples(first, one)
+        return total + total.transpose(0, 2, 1)
 
     total = triples(density, both) + either(above)
     return total, triples(lean, both) + either(by_mean), either(by_ratio)
@@ -122,10 +122,10 @@ def two_steps(symmetric):
     """
     start = one_step(symmetric)
     within = [scipy.special.logit(start.q0), 2.0, math.log(start.ratio), 0.0]
-    found = scipy.optimize.minimize(
+    minimum = scipy.optimize.minimize(
         lambda x: math.log(_load(x)), within, method="BFGS", options={"gtol": 1e-4, "eps": 1e-5}
     )
-    return _load(found.x)
+    return _load(minimum.x)
 
 
 def _load(x):

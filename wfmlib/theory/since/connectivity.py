@@ -114,8 +114,8 @@ def error(
     positions = np.asarray(position)
     arguments.member("constraint", constraint, (Margin,))
     pair = _Pair(device, alpha, first, second)
-    found = np.array([pair.error(g, constraint.kappa) for g in positions.ravel()])
-    return float(found[0]) if positions.ndim == 0 else found.reshape(positions.shape)
+    errors = np.array([pair.error(g, constraint.kappa) for g in positions.ravel()])
+    return float(errors[0]) if positions.ndim == 0 else errors.reshape(positions.shape)
 
 
 @arguments.checked
@@ -236,13 +236,13 @@ class _Pair:
             arguments.member(name, one, (Margin,))
         _, self.term, _ = checked(device, first, weights=(Spherical,))
         checked(device, second, weights=(Spherical,))
-        states = [solved(device, alpha, one)[1] for one in (first, second)]
+        states = [solved(device, alpha, margin)[1] for margin in (first, second)]
         self.alpha = float(alpha)
-        self.q = [one.q for one in states]
-        self.c = [one.overlap.c for one in states]
-        self.own = [one.overlap.complement for one in states]
-        self.given = [one.constraint for one in states]
-        self.complement = [one.complement for one in states]
+        self.q = [state.q for state in states]
+        self.c = [state.overlap.c for state in states]
+        self.own = [state.overlap.complement for state in states]
+        self.margins = [state.constraint for state in states]
+        self.complement = [state.complement for state in states]
         self.t0 = self.q[0] if first == second else self._overlap()
 
     def _fields(self, c):
@@ -250,7 +250,7 @@ class _Pair:
         root = math.sqrt(self.c[0])
         slope = c / self.c[0] if self.c[0] > 0.0 else 0.0
         width = math.sqrt(max(self.c[1] - slope * c, 0.0))
-        x, outer = _nodes(root, self.given[0].kappa, self.own[0])
+        x, outer = _nodes(root, self.margins[0].kappa, self.own[0])
         y, inner = np.zeros(1), np.ones(1)
         if width > 1e-7:
             y, inner = _nodes(width, 0.0, self.own[1])
@@ -265,10 +265,12 @@ class _Pair:
 
         def image(state):
             t0 = min(max(float(state[0]), 0.0), top)
-            at = self.term.effective(t0, 1.0 - t0)
-            _, _, one, two, weight, _ = self._fields(at.c)
-            forces = self.given[0].slope(one, self.own[0]) * self.given[1].slope(two, self.own[1])
-            pull = self.alpha * at.slope * float(np.sum(weight * forces))
+            effective = self.term.effective(t0, 1.0 - t0)
+            _, _, field1, field2, weight, _ = self._fields(effective.c)
+            forces = self.margins[0].slope(field1, self.own[0]) * self.margins[1].slope(
+                field2, self.own[1]
+            )
+            pull = self.alpha * effective.slope * float(np.sum(weight * forces))
             return np.array([self.complement[0] * self.complement[1] * pull])
 
         state, report = fixed_point(image, np.array([0.9 * top]), tolerance=1e-11)
@@ -284,8 +286,8 @@ class _Pair:
         n = math.sqrt((1.0 - g) ** 2 + g**2 + 2.0 * g * (1.0 - g) * t0)
         near = ((1.0 - g + g * t0) / n, (g + (1.0 - g) * t0) / n)  # with w1 and w2 themselves
         far = (((1.0 - g) * q1 + g * t0) / n, ((1.0 - g) * t0 + g * q2) / n)  # with others
-        near, far = ([self._effective(v) for v in one] for one in (near, far))
-        x, y, one, two, weight, width = self._fields(self.term.effective(t0, 1.0 - t0).c)
+        near, far = ([self._effective(v) for v in overlaps] for overlaps in (near, far))
+        x, y, field1, field2, weight, width = self._fields(self.term.effective(t0, 1.0 - t0).c)
         root = math.sqrt(self.c[0])
         on_x = far[0] / root if root > 0.0 else 0.0
         on_y = 0.0
@@ -296,8 +298,8 @@ class _Pair:
         rest = 1.0 - on_x**2 - on_y**2 - on_e[0] ** 2 - on_e[1] ** 2
         sharp = math.sqrt(rest) if rest > 1e-12 else 0.0
         cut = [
-            (given.kappa - field) / math.sqrt(own)
-            for given, field, own in zip(self.given, (one, two), self.own, strict=True)
+            (required.kappa - field) / math.sqrt(own)
+            for required, field, own in zip(self.margins, (field1, field2), self.own, strict=True)
         ]
         level = margin / self.term.scale - on_x * x[:, None] - on_y * y
         top = np.full(level.shape, np.inf)

@@ -128,8 +128,8 @@ def solve(device: Perceptron, alpha: Load, constraint: Margin = Margin(0.0)) -> 
     """
     margin = _checked(device, constraint).kappa
     student: Any = None
-    for one in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
-        student = _student(alpha, one, student)
+    for step in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
+        student = _student(alpha, step, student)
     return student
 
 
@@ -327,18 +327,18 @@ def surroundings(
             f"most {max_margin(device, alpha):.10g}; got {reference}"
         )
     path = [*(place for place in PATH if place > distance), distance]
-    at, report = _follow(path, student, constraint)
-    given = device, student.alpha, distance, reference, constraint
-    p, t0, teacher = map(float, (at.p, at.t0, at.teacher))
-    return Surroundings(*given, at.local_entropy, at.slope, p, t0, teacher, report)
+    turn, report = _follow(path, student, constraint)
+    asked = device, student.alpha, distance, reference, constraint
+    p, t0, teacher = map(float, (turn.p, turn.t0, turn.teacher))
+    return Surroundings(*asked, turn.local_entropy, turn.slope, p, t0, teacher, report)
 
 
 def _follow(path, student, constraint):
     """Return the turn of the loop at the end of a path of distances, and the report."""
     state = np.array(START)
     for distance in path:
-        at, state, report = taught_surroundings.solve(distance, student, constraint, state)
-    return at, report
+        turn, state, report = taught_surroundings.solve(distance, student, constraint, state)
+    return turn, report
 
 
 @arguments.checked
@@ -391,20 +391,20 @@ def _lowest_slope(alpha, states):
     student = _best(alpha)
 
     def slope(place):
-        near = min(states, key=lambda one: abs(one - place), default=None)
+        near = min(states, key=lambda known: abs(known - place), default=None)
         start = states.get(near, np.array(START))
-        at, states[place], _ = taught_surroundings.solve(
+        turn, states[place], _ = taught_surroundings.solve(
             math.exp(place), student, Margin(0.0), start
         )
-        return at.slope
+        return turn.slope
 
     for distance in PATH if not states else ():
         slope(math.log(distance))
     # at the minimum an error of 0.01 in the place is one of some 1e-4 in the slope
-    found = scipy.optimize.minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         slope, bounds=DIPS, method="bounded", options={"xatol": 0.01}
     )
-    return float(found.fun), math.exp(found.x)
+    return float(minimum.fun), math.exp(minimum.x)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -472,9 +472,9 @@ def replicas(device: Perceptron, alpha: Load, overlap: Overlap) -> Replicas:
     """
     _checked(device)
     start = [0.0, 0.0]
-    for one in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
-        at, start, report = taught_replicas.solve(one, alpha, start)
-    return Replicas(device, alpha, overlap, at.entropy, at.slope, at.teacher, report)
+    for step in [*np.arange(0.8, overlap, 0.05).tolist(), overlap]:
+        turn, start, report = taught_replicas.solve(step, alpha, start)
+    return Replicas(device, alpha, overlap, turn.entropy, turn.slope, turn.teacher, report)
 
 
 @arguments.checked
@@ -511,16 +511,16 @@ def _largest_slope(alpha):
     states = {}
 
     def fall(logit):
-        near = min(states, key=lambda one: abs(one - logit), default=None)
+        near = min(states, key=lambda known: abs(known - logit), default=None)
         start = states.get(near, [0.0, 0.0])
-        at, states[logit], _ = taught_replicas.solve(
+        turn, states[logit], _ = taught_replicas.solve(
             float(scipy.special.expit(logit)), alpha, start
         )
-        return -at.slope
+        return -turn.slope
 
     for logit in LOGITS[0], 0.5 * sum(LOGITS):
         fall(logit)
-    found = scipy.optimize.minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         fall, bounds=LOGITS, method="bounded", options={"xatol": 1e-4}
     )
-    return float(found.fun)
+    return float(minimum.fun)

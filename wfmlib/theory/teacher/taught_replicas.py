@@ -68,8 +68,8 @@ class Turn:
             pull = scipy.optimize.brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-14)
         _, lean, self.teacher, entropic = _weight(root, pull, s_hat, RULE)
         spread = lean / root - complement
-        given = overlap, self.teacher, spread, complement
-        energetic, force, stretch, teacher_force = _pattern(*given, RULE)
+        overlaps = overlap, self.teacher, spread, complement
+        energetic, force, stretch, teacher_force = _pattern(*overlaps, RULE)
         self.load = q1_hat / force
         self.teacher_force = alpha * teacher_force
         products = q1_hat * (complement + spread) + overlap * pull
@@ -82,8 +82,8 @@ def _one_group(overlap, s_hat):
     """Return the q1_hat at which one group of replicas without a pull has this overlap."""
 
     def excess(log_q1_hat):
-        found = _weight(math.exp(0.5 * log_q1_hat), 0.0, s_hat, RULE)[0]
-        return math.log(max(found, 1e-300) / (1.0 - overlap))
+        complement = _weight(math.exp(0.5 * log_q1_hat), 0.0, s_hat, RULE)[0]
+        return math.log(max(complement, 1e-300) / (1.0 - overlap))
 
     return math.exp(first_root(excess, -20.0, 40.0, step=2.0)[0])
 
@@ -140,18 +140,18 @@ def solve(overlap, alpha, start):
     def residuals(unknowns):
         place, log_s_hat = unknowns
         try:
-            at = Turn(overlap, alpha, float(place), math.exp(log_s_hat))
-            return [math.log(at.load / alpha), math.log(at.teacher_force) - log_s_hat]
+            turn = Turn(overlap, alpha, float(place), math.exp(log_s_hat))
+            return [math.log(turn.load / alpha), math.log(turn.teacher_force) - log_s_hat]
         # the teacher's field alone brings replicas closer, or nothing is left to resolve
         except (NotConverged, ArithmeticError, ValueError):
             return [30.0, 30.0]  # turns the solver back
 
-    found = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
-    residual = float(np.max(np.abs(found.fun)))
+    root = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
+    residual = float(np.max(np.abs(root.fun)))
     if not residual < TOLERANCE:
         message = f"no saddle point was found at overlap = {overlap:.6g}, alpha = {alpha:.6g}"
-        raise NotConverged(Report(False, residual, int(found.nfev), message), found.x)
+        raise NotConverged(Report(False, residual, int(root.nfev), message), root.x)
     message = f"both equations within {TOLERANCE:g}"
-    report = accepted(residual, TOLERANCE, int(found.nfev), message)
-    place, log_s_hat = found.x.tolist()
-    return Turn(overlap, alpha, place, math.exp(log_s_hat)), found.x, report
+    report = accepted(residual, TOLERANCE, int(root.nfev), message)
+    place, log_s_hat = root.x.tolist()
+    return Turn(overlap, alpha, place, math.exp(log_s_hat)), root.x, report

@@ -88,8 +88,8 @@ class Turn:
         to_teacher = over / spread, math.sqrt(left)
         margins = student.constraint.kappa, constraint.kappa
         own = _own_fields(student, *margins, complement, spread, gap)
-        given = q, student.teacher, self.t0, gap, spread, *to_teacher, complement
-        averages = _patterns(*_normal(*SHARED), *own, *_normal(*COUNTED), *margins, *given)
+        geometry = q, student.teacher, self.t0, gap, spread, *to_teacher, complement
+        averages = _patterns(*_normal(*SHARED), *own, *_normal(*COUNTED), *margins, *geometry)
         energetic, square, product, teacher_force, edge = averages
         next_p_hat = max(alpha * square, 1e-14)
         correlation = alpha * product / math.sqrt(next_p_hat * q_hat)

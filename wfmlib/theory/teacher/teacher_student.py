@@ -182,8 +182,10 @@ def solve(device: Device, alpha: Load, constraint: Margin = Margin(0.0)) -> Lear
     (0.5607, 0.3105)
     """
     axes = _checked(device, constraint)
-    at, report = _at_load(alpha, axes)
-    q, q_hat, entropy = (1.0, math.inf, 0.0) if at is None else (at.q, at.q_hat, at.entropy)
+    point, report = _at_load(alpha, axes)
+    q, q_hat, entropy = (
+        (1.0, math.inf, 0.0) if point is None else (point.q, point.q_hat, point.entropy)
+    )
     if entropy < 0.0:
         q, q_hat, entropy = 1.0, math.inf, 0.0
     error = generalisation_error(axes[1].effective_overlap(float(q)).c)
@@ -264,7 +266,7 @@ def perfect_learning(
     >>> round(perfect_learning(Perceptron()), 3)
     1.245
     """
-    return each_constraint(lambda one: _perfect_learning(_checked(device, one)), constraint)
+    return each_constraint(lambda margin: _perfect_learning(_checked(device, margin)), constraint)
 
 
 def _perfect_learning(axes):

@@ -175,16 +175,16 @@ def entropic(h0, split1, split2, m1, m2):
     sharp = m1 * m2, m2, 1.0
     steps = [FINE[0] / max(1.0, r * times) for r, times in zip(roots, sharp, strict=True)]
     far = REACH + m1 * m2 * roots[1], REACH + m2 * roots[2]
-    return averages(roots, steps, [(one, one) for one in far], (m1, m2), _spin, True)
+    return averages(roots, steps, [(reach, reach) for reach in far], (m1, m2), _spin, True)
 
 
 def energetic(q0, q1, q2, m1, m2, axes):
     """Return `Averages` of a pattern, and the slopes of the effective overlap at q0, q1, q2."""
     _, activation, constraint = axes
-    at = [activation.effective(q, 1.0 - q) for q in (q0, q1, q2)]
-    scaled, own = constraint.rescaled(activation.scale), at[2].complement
-    v1, v2 = at[0].complement - at[1].complement, at[1].complement - own
-    roots = math.sqrt(at[0].c), math.sqrt(v1), math.sqrt(v2)
+    effective = [activation.effective(q, 1.0 - q) for q in (q0, q1, q2)]
+    scaled, own = constraint.rescaled(activation.scale), effective[2].complement
+    v1, v2 = effective[0].complement - effective[1].complement, effective[1].complement - own
+    roots = math.sqrt(effective[0].c), math.sqrt(v1), math.sqrt(v2)
     # deep in the forbidden region a group's weight is a Gaussian of the field, of variance
     # (own + m2 v2) / m2, and that of an arrangement (own + m2 v2 + m1 m2 v1) / (m1 m2)
     group = own + m2 * v2
@@ -199,16 +199,16 @@ def energetic(q0, q1, q2, m1, m2, axes):
         math.sqrt((own + v2) / (v1 * m1 * m2)),
         math.sqrt(own / (v2 * m2)),
     )
-    steps = [FINE[1] * min(1.0, one) for one in scales]
-    reaches = [(REACH + one * scaled.even, REACH + one) for one in pulls]
+    steps = [FINE[1] * min(1.0, scale) for scale in scales]
+    reaches = [(REACH + pull * scaled.even, REACH + pull) for pull in pulls]
 
     def pattern(field):
         with np.errstate(over="ignore"):
             response = scaled.at(field.ravel(), own)
             return response.log_weight.reshape(field.shape), response.slope.reshape(field.shape)
 
-    found = averages(roots, steps, reaches, (m1, m2), pattern, scaled.even)
-    return found, tuple(float(one.slope) for one in at)
+    fields = averages(roots, steps, reaches, (m1, m2), pattern, scaled.even)
+    return fields, tuple(float(overlap.slope) for overlap in effective)
 
 
 class Arrangement:
@@ -304,14 +304,14 @@ def keeping(overlaps, h0, sizes, start=None):
         start = 0.1 / m1 * q1 + 1e-3, 2.0 / m2
 
     def lack(unknowns):
-        at = entropic(h0, *np.exp(unknowns).tolist(), m1, m2)
-        return [math.log(q1 / at.first), math.log((1.0 - q2) / (1.0 - at.second))]
+        reached = entropic(h0, *np.exp(unknowns).tolist(), m1, m2)
+        return [math.log(q1 / reached.first), math.log((1.0 - q2) / (1.0 - reached.second))]
 
     try:
         with np.errstate(all="ignore"):
-            found = scipy.optimize.root(lack, np.log(start), options={"xtol": 1e-12})
+            root = scipy.optimize.root(lack, np.log(start), options={"xtol": 1e-12})
     except (ArithmeticError, ValueError):
         raise unresolved() from None
-    residual = float(np.max(np.abs(found.fun)))
-    accepted(residual, CLOSE, int(found.nfev), "conjugates found", found.x)
-    return tuple(np.exp(found.x).tolist())
+    residual = float(np.max(np.abs(root.fun)))
+    accepted(residual, CLOSE, int(root.nfev), "conjugates found", root.x)
+    return tuple(np.exp(root.x).tolist())

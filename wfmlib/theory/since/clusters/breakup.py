@@ -12,7 +12,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report
 from wfmlib.theory import large_deviation
-from wfmlib.theory.since.clusters.groups import annealed, doors
+from wfmlib.theory.since.clusters.groups import annealed, check_axes
 
 PLACES = np.linspace(2.5, 8.0, 23)  # logits of overlaps
 SIZES = np.log([1.05, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 35.0, 60.0, 100.0])
@@ -50,7 +50,7 @@ def breakup(
     NotConverged
         Where the slope does not vanish in that range.
     """
-    axes = doors(device, constraint)
+    axes = check_axes(device, constraint)
     if not axes[2].even:
         return large_deviation.dense_threshold(
             device, replicas="zero complexity", constraint=constraint
@@ -61,10 +61,10 @@ def breakup(
         message = "the slope of the local entropy does not vanish at the overlaps that are tried"
         raise NotConverged(Report(False, math.inf, len(loads), message))
     ends = PLACES[best - 1], PLACES[best + 1]
-    found = scipy.optimize.minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         lambda place: _flat_load(place, axes), bounds=ends, options={"xatol": 1e-6}
     )
-    return float(found.fun)
+    return float(minimum.fun)
 
 
 def _flat_load(place, axes):
@@ -72,14 +72,14 @@ def _flat_load(place, axes):
     overlap = float(scipy.special.expit(place))
 
     def flat(log_m):
-        at = annealed(overlap, math.exp(log_m), axes)
-        return -at.entropic_slope / at.energetic_slope, at
+        groups = annealed(overlap, math.exp(log_m), axes)
+        return -groups.entropic_slope / groups.energetic_slope, groups
 
     def complexity(log_m):
-        alpha, at = flat(log_m)
-        return at.leaning(alpha)
+        alpha, groups = flat(log_m)
+        return groups.leaning(alpha)
 
-    values = [complexity(one) for one in SIZES]
+    values = [complexity(size) for size in SIZES]
     for low, high, left, right in zip(SIZES, SIZES[1:], values, values[1:], strict=False):
         if left * right < 0.0:
             return flat(scipy.optimize.brentq(complexity, low, high, xtol=1e-12))[0]

@@ -31,7 +31,7 @@ from wfmlib.theory.since.clusters.groups import (
     GroupOverlap,
     GroupSize,
     annealed,
-    doors,
+    check_axes,
     entropy,
 )
 
@@ -159,7 +159,7 @@ def first_gap(
     typical solutions to 0.9994 (quenched), before the equations are solved; a narrower dip would
     be missed. A quenched threshold takes a second or so, with a free m five.
     """
-    axes = doors(device, constraint)
+    axes = check_axes(device, constraint)
     if average == "annealed":
         found = _annealed_gap(replicas, axes)
     else:
@@ -196,8 +196,8 @@ def _annealed_gap(m, axes):
         return float(alpha), math.nan, 1.0, 0.0, accepted(0.0, 0.0, 1, "a closed form")
 
     def slope(place):
-        at = annealed(float(scipy.special.expit(place)), m, axes)
-        return at.slope(at.load)
+        groups = annealed(float(scipy.special.expit(place)), m, axes)
+        return groups.slope(groups.load)
 
     loads = [annealed(float(scipy.special.expit(place)), m, axes).load for place in SCANNED]
     best = int(np.argmin(loads))
@@ -239,8 +239,8 @@ def solved(equations, start):
             return np.full(len(unknowns), 1e3)
         return np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
 
-    found = scipy.optimize.root(safe, start, options={"xtol": 1e-12})
-    return found.x, float(np.max(np.abs(safe(found.x))))
+    root = scipy.optimize.root(safe, start, options={"xtol": 1e-12})
+    return root.x, float(np.max(np.abs(safe(root.x))))
 
 
 def _walk(m, axes):
@@ -259,9 +259,9 @@ def _walk(m, axes):
         overlap = float(scipy.special.expit(place))
 
         def equations(unknowns, overlap=overlap):
-            at = _broken(unknowns, m, axes)
-            lack = math.log((1.0 - overlap) / at.overlaps.complement)
-            return [lack, at.entropy(at.load_between)]
+            state = _broken(unknowns, m, axes)
+            lack = math.log((1.0 - overlap) / state.overlaps.complement)
+            return [lack, state.entropy(state.load_between)]
 
         guess = 2.0 * rows[-1][1] - rows[-2][1] if len(rows) > 1 else rows[-1][1]
         unknowns, residual = solved(equations, guess)
@@ -290,11 +290,11 @@ def _conjugates(broken):
     return broken.q0_hat, broken.split
 
 
-def _described(at, residual):
+def _described(state, residual):
     """Return load, overlap, size, q0 and report of a saddle point."""
     report = accepted(residual, TOLERANCE, 1, "entropy and its derivatives vanish")
-    overlap, q0 = float(1.0 - at.overlaps.complement), float(at.overlaps.q0)
-    return float(at.load_between), overlap, at.m, q0, report
+    overlap, q0 = float(1.0 - state.overlaps.complement), float(state.overlaps.q0)
+    return float(state.load_between), overlap, state.m, q0, report
 
 
 def _flat(start, m, axes):
@@ -377,9 +377,9 @@ def _last_typical(axes):
         return Stationary(math.exp(log_q_hat), *axes).entropy
 
     root = scipy.optimize.brentq(left, -4.0, 8.0, xtol=1e-13)
-    at = Stationary(math.exp(root), *axes)
+    point = Stationary(math.exp(root), *axes)
     report = accepted(abs(left(root)), TOLERANCE, 1, "the entropy vanishes")
-    return float(at.alpha), math.nan, 1.0, float(at.q), report
+    return float(point.alpha), math.nan, 1.0, float(point.q), report
 
 
 # ------------------------------------------------------------------------------------------------
@@ -418,7 +418,7 @@ def last_load(
     NotConverged
         There, for a single overlap.
     """
-    axes, m = doors(device, constraint), replicas
+    axes, m = check_axes(device, constraint), replicas
 
     def at(one):
         if average == "annealed":
@@ -502,7 +502,7 @@ def overlap_gap(
         Where there is no gap: at loads below the `threshold`; and where the interval reaches the
         ends of the overlaps tried, 0.12 and ``1 - 6e-6``: above the capacity.
     """
-    axes = doors(device, constraint)
+    axes = check_axes(device, constraint)
     m = replicas
     same: Any = {"replicas": m, "constraint": axes[2], "average": average}
     low, high = float(SCANNED[0]), float(SCANNED[-1])

@@ -198,33 +198,33 @@ def solve(
     >>> round(point.entropy, 4)
     -0.0203
     """
-    axes = doors(device, constraint)
+    axes = check_axes(device, constraint)
     return _point(device, alpha, overlap, replicas, axes, average)
 
 
-def doors(device, constraint):
+def check_axes(device, constraint):
     """Return the axes after checking what is offered."""
     return checked(device, constraint, HARD, weights=(Binary,))
 
 
 def _point(device, alpha, overlap, m, axes, average):
-    given = device, alpha, overlap, m, axes[2], average
+    asked = device, alpha, overlap, m, axes[2], average
     if average == "quenched":
-        found = large_deviation.solve(device, alpha, overlap, replicas=m, constraint=axes[2])
+        point = large_deviation.solve(device, alpha, overlap, replicas=m, constraint=axes[2])
         return Groups(
-            *given,
-            entropy=m * found.entropy,
-            slope=m * found.entropy_slope,
-            complexity=float(found.complexity or 0.0),
-            q0=found.q0,
-            report=found.report,
+            *asked,
+            entropy=m * point.entropy,
+            slope=m * point.entropy_slope,
+            complexity=float(point.complexity or 0.0),
+            q0=point.q0,
+            report=point.report,
         )
-    at = annealed(overlap, m, axes)
+    groups = annealed(overlap, m, axes)
     return Groups(
-        *given,
-        entropy=float(at.entropic + alpha * at.energetic),
-        slope=float(at.slope(alpha)),
-        complexity=float(at.leaning(alpha)),
+        *asked,
+        entropy=float(groups.entropic + alpha * groups.energetic),
+        slope=float(groups.slope(alpha)),
+        complexity=float(groups.leaning(alpha)),
         q0=0.0,
         report=accepted(0.0, 0.0, 1, "an integral"),
     )
@@ -278,7 +278,7 @@ def curve(
     """
     m = replicas
     if average == "quenched":
-        doors(device, Margin(0.0))
+        check_axes(device, Margin(0.0))
         given: Any = {"replicas": m, "constraint": constraint, "progress": progress}
         found = large_deviation.curve(device, alpha, overlap, **given)
         found = found.assign(entropy=m * found.entropy, slope=m * found.entropy_slope)
@@ -287,7 +287,7 @@ def curve(
 
     def begin(alpha, constraint):
         alpha = Range.of(ResolvedLoad).check("alpha", alpha)
-        axes = doors(device, constraint)
+        axes = check_axes(device, constraint)
 
         def step(overlap, _):
             one = Range.of(GroupOverlap).check("overlap", overlap)

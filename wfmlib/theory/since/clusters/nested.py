@@ -27,7 +27,7 @@ from wfmlib.theory.axes import ResolvedLoad
 from wfmlib.theory.points import Shown
 from wfmlib.theory.since.clusters.arrangements import Arrangement, Shared, keeping
 from wfmlib.theory.since.clusters.gaps import first_gap
-from wfmlib.theory.since.clusters.groups import Average, doors
+from wfmlib.theory.since.clusters.groups import Average, check_axes
 from wfmlib.theory.since.clusters.nested_quenched import check_orthogonal, gap, saddle
 
 Size: TypeAlias = Annotated[float, Interval(ge=1.0, le=30.0)]
@@ -119,7 +119,7 @@ def nested_entropy(
     >>> round(nested_entropy(Perceptron(), 0.77, (0.95, 0.99), **asked), 4)
     0.0121
     """
-    axes = doors(device, constraint)
+    axes = check_axes(device, constraint)
     q1, q2 = _pair("overlaps", overlaps, Range.of(Shared))
     m1, m2 = _pair("replicas", replicas, Range.of(Size))
     if not q1 < q2:
@@ -127,8 +127,8 @@ def nested_entropy(
     if average == "quenched" and alpha > 0.0:
         return saddle((q1, q2), alpha, (m1, m2), axes).entropy(alpha)
     h1, split = keeping((q1, q2), 0.0, (m1, m2))
-    at = Arrangement(0.0, h1, split, m1, m2, axes)
-    return at.entropic if alpha == 0.0 else at.entropy(alpha)
+    arrangement = Arrangement(0.0, h1, split, m1, m2, axes)
+    return arrangement.entropic if alpha == 0.0 else arrangement.entropy(alpha)
 
 
 @arguments.checked
@@ -199,7 +199,7 @@ def first_nested_gap(
     are solved, from two groups of two on to the sizes that are asked for, in some seconds. With
     one group, or groups of one, the threshold is that of `clusters.first_gap`.
     """
-    axes = doors(device, constraint)
+    axes = check_axes(device, constraint)
     sizes = None if replicas is None else _pair("replicas", replicas, Range.of(Size))
     asked = device, constraint
     if average == "quenched" and sizes is not None and min(sizes) == 1.0:
@@ -231,23 +231,25 @@ def _first_gap(sizes, axes):
             return 1e3
         if not (1e-6 < h1 < 30.0 and 1e-6 < split < 30.0):
             return 1e3
-        at = Arrangement(0.0, h1, split, m1, m2, axes)
-        if not (overlaps.low < at.q1 < at.q2 < overlaps.high):
+        arrangement = Arrangement(0.0, h1, split, m1, m2, axes)
+        if not (overlaps.low < arrangement.q1 < arrangement.q2 < overlaps.high):
             return 1e3
-        return -at.entropic / at.pattern
+        return -arrangement.entropic / arrangement.pattern
 
     sizes_tried = [math.log(3.0), math.log(4.0)] if free else []
     starts = [np.array([h1, split, *sizes_tried]) for h1 in COARSE for split in COARSE]
     start = min(starts, key=load)
     simplex = np.vstack([start, start + 0.2 * np.eye(len(start))])
     options = {"initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-9, "maxiter": 500}
-    found = scipy.optimize.minimize(load, start, method="Nelder-Mead", options=options)
-    if not found.success or found.fun >= 1e3:
-        raise NotConverged(Report(False, math.inf, int(found.nfev), str(found.message)), found.x)
-    h1, split, m1, m2 = taken(found.x)
+    minimum = scipy.optimize.minimize(load, start, method="Nelder-Mead", options=options)
+    if not minimum.success or minimum.fun >= 1e3:
+        raise NotConverged(
+            Report(False, math.inf, int(minimum.nfev), str(minimum.message)), minimum.x
+        )
+    h1, split, m1, m2 = taken(minimum.x)
     at = Arrangement(0.0, h1, split, m1, m2, axes)
-    report = accepted(0.0, 0.0, int(found.nfev), "a minimum by Nelder and Mead")
-    return (m1, m2), float(found.fun), at.q1, at.q2, report
+    report = accepted(0.0, 0.0, int(minimum.nfev), "a minimum by Nelder and Mead")
+    return (m1, m2), float(minimum.fun), at.q1, at.q2, report
 
 
 def _pair(name: str, values: Any, allowed: Range) -> tuple[float, float]:

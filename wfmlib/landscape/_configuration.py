@@ -8,31 +8,31 @@ from wfmlib.learning.solution import Solution
 from wfmlib.models.protocols import Network
 from wfmlib.networks import PerceptronNetwork, TreeCommitteeNetwork
 
-Given: TypeAlias = Solution | Network
+Configuration: TypeAlias = Solution | Network
 
 
-def network(given, name="solution"):
+def network(configuration, name="solution"):
     """Return the network of a `Solution`, or the network that is given itself.
 
     A network is whatever answers patterns with its ``output``. Weights alone do not say what
     their units see, nor what they answer: they are refused.
     """
-    if isinstance(given, Solution):
-        return given.network
-    if not hasattr(given, "output"):
+    if isinstance(configuration, Solution):
+        return configuration.network
+    if not hasattr(configuration, "output"):
         raise TypeError(
             f"{name} must be a Solution or a network, such as device.network(w) makes of weights, "
-            f"got {type(given).__name__}"
+            f"got {type(configuration).__name__}"
         )
-    return given
+    return configuration
 
 
-def sign_units(given, name="solution"):
+def sign_units(configuration, name="solution"):
     """Return the weights of sign units that vote, and whether they see disjoint inputs.
 
     Shape (N,), (K, N/K) or (K, N); int64 where weights are binary.
     """
-    net = network(given, name)
+    net = network(configuration, name)
     if not isinstance(
         net, (PerceptronNetwork, TreeCommitteeNetwork)
     ):  # CommitteeNetwork is one of the latter
@@ -40,8 +40,8 @@ def sign_units(given, name="solution"):
     return net.w, net.tree
 
 
-def weights(given):
+def weights(configuration):
     """Return the weights of a `Solution` or of a network, and anything else as it is."""
-    if isinstance(given, Solution):
-        return given.weights
-    return given.w if hasattr(given, "output") else given
+    if isinstance(configuration, Solution):
+        return configuration.weights
+    return configuration.w if hasattr(configuration, "output") else configuration
