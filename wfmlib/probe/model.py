@@ -13,7 +13,7 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike
 from scipy import special
 
-from wfmlib.landscape import _taken
+from wfmlib.landscape import _configuration
 from wfmlib.networks import CommitteeNetwork, PerceptronNetwork, TreeCommitteeNetwork
 from wfmlib.numerics import arguments
 from wfmlib.numerics.types import Array
@@ -247,7 +247,7 @@ class Model:
 
     def _read_network(self, given, data):
         """Take a solution or a network with its patterns."""
-        net = _taken.network(given, "weights")
+        net = _configuration.network(given, "weights")
         if len(data) != 2:
             raise TypeError(
                 "a solution or network needs its patterns: probe.Model(net, xi, sigma)"
