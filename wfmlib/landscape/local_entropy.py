@@ -224,7 +224,7 @@ def excess_at(
         raise ValueError(
             f"distance and excess must have the same shape, got {distance.shape}, {excess.shape}"
         )
-    excess = np.full((*distance.shape[:-1], len(places)), math.nan)
+    between = np.full((*distance.shape[:-1], len(places)), math.nan)
     for row in np.ndindex(distance.shape[:-1]):
         known = np.isfinite(distance[row]) & np.isfinite(excess[row])
         by = np.argsort(distance[row][known])
@@ -232,7 +232,7 @@ def excess_at(
         if len(x) >= LEAST[kind]:
             if kind == "cubic":
                 spline = CubicSpline(np.log(x), y, extrapolate=False)
-                excess[row] = spline(np.log(places))
+                between[row] = spline(np.log(places))
             else:
-                excess[row] = np.interp(places, x, y, math.nan, math.nan)
-    return excess
+                between[row] = np.interp(places, x, y, math.nan, math.nan)
+    return between
