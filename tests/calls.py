@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wfmlib import landscape, learning, models, patterns
+from wfmlib import bench, landscape, learning, models, patterns
 from wfmlib.datasets import binarise, draw
 from wfmlib.models import (
     Margin,
@@ -52,6 +52,14 @@ SOLUTIONS = np.array([[1, 1, 1], [1, 1, -1]])
 SLOPE = {"mapping": lambda x: 0.5 * x, "start": [1.0]}
 
 CALLS = [
+    (bench.load, {"name": "binary-perceptron-17-flat"}),
+    (
+        bench.score,
+        {
+            "estimator": lambda instance, distance: 0.0,
+            "names": ["binary-perceptron-17-flat"],
+        },
+    ),
     (models.Margin, {"kappa": 0.5}),
     (models.Band, {"kappa": 0.5}),
     (models.CrossEntropy, {"gamma": 1.0, "beta": 1.0}),
