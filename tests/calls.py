@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wfmlib import landscape, learning, models, patterns, probe
+from wfmlib import bench, landscape, learning, models, patterns, probe
 from wfmlib.datasets import binarise, draw
 from wfmlib.models import (
     Margin,
@@ -62,6 +62,14 @@ BOWL = {
 }
 
 CALLS = [
+    (bench.load, {"name": "binary-perceptron-17-flat"}),
+    (
+        bench.score,
+        {
+            "estimator": lambda instance, distance: 0.0,
+            "names": ["binary-perceptron-17-flat"],
+        },
+    ),
     (models.Margin, {"kappa": 0.5}),
     (models.Band, {"kappa": 0.5}),
     (models.CrossEntropy, {"gamma": 1.0, "beta": 1.0}),

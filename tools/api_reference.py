@@ -40,6 +40,7 @@ PAGES = "book/api/"
 EQUATION = re.compile(r"\[(eq-[a-z0-9-]+)\]")
 NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?![`_\w])")
 PARTS = (
+    "bench",
     "book.claims",
     "book.cli",
     "book.display",

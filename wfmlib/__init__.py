@@ -12,6 +12,7 @@ import os
 __version__ = "0.1.0"
 
 _PARTS = (
+    "bench",
     "book",
     "datasets",
     "landscape",
