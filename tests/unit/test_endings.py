@@ -129,5 +129,5 @@ def test_python_shows_it_once_for_a_place():
 def test_the_algorithms_keep_their_names_and_arguments():
     assert learning.focusing_bp.__name__ == "focusing_bp"
     assert "replicas drawn together" in learning.focusing_bp.__doc__
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(TypeError, match="takes no sweeps: write max_sweeps=3"):
         learning.focusing_bp(PERCEPTRON, XI, SIGMA, sweeps=3)

@@ -590,7 +590,7 @@ def test_a_threshold_needs_replicas_that_feel_one_another():
 def test_a_point_reads_well():
     text = str(solve(PERCEPTRON, 0.4, 0.9, replicas=20))
     start = "Point(Perceptron(weights=Binary()), alpha=0.4, overlap=0.9, replicas=20, constraint="
-    assert text.startswith(start + "Margin(kappa=0.0))")
+    assert text.startswith(start + "Margin(kappa=0.0), steps=0)")
     assert "complexity" in text
     assert "complexity" not in str(solve(PERCEPTRON, 0.4, 0.9))
 

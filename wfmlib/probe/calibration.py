@@ -12,7 +12,7 @@ import importlib
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from wfmlib import landscape, learning, patterns
 from wfmlib.models import Perceptron, Spherical, TreeCommittee
 from wfmlib.numerics import arguments
 from wfmlib.numerics.gaussian import H
+from wfmlib.numerics.progress import progress_bar
 from wfmlib.numerics.solvers import NotConverged
 from wfmlib.probe.model import Model, ModelWarning
 
@@ -94,7 +95,7 @@ def calibrate(
     *,
     sizes: Annotated[ArrayLike, Ge(21)] = (50, 200, 1000),
     rng: Annotated[int, Ge(0)] = 2021,
-    progress: Callable[[dict[str, Any]], object] | None = None,
+    progress: bool | None = None,
 ) -> xarray.Dataset:
     """Compare every measure with a truth, and return the table that `probe` quotes.
 
@@ -105,8 +106,8 @@ def calibrate(
         splitting up to 200 weights.
     rng : int, optional
         Seed of patterns, teachers and moves alike, not negative.
-    progress : callable, optional
-        Called with each line when it is there, a dict.
+    progress : bool, optional
+        Show a bar, once two seconds have passed; in a terminal or a notebook where None.
 
     Returns
     -------
@@ -125,13 +126,8 @@ def calibrate(
     -----
     The default takes some twenty minutes. ``calibrate().to_dataframe().to_csv(...)`` writes it.
     """
-    lines = []
-    for size in np.atleast_1d(sizes):
-        for line in _lines(int(size), rng):
-            line |= {"seed": rng}
-            lines.append(line)
-            if progress is not None:
-                progress(line)
+    found = (line for size in np.atleast_1d(sizes) for line in _lines(int(size), rng))
+    lines = [line | {"seed": rng} for line in progress_bar(progress, found, unit="line")]
     columns = {name: ("line", np.array([one[name] for one in lines])) for name in lines[0]}
     return xarray.Dataset(columns)
 

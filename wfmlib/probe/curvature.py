@@ -87,7 +87,7 @@ def curvature(
     >>> curvature(bowl, rng=1).value.values
     array([0., 0.])
     """
-    model.needs("loss", "gradient")
+    arguments.member("model", model, (Model,)).needs("loss", "gradient")
     model.tell_slope()
     rng = arguments.generator(rng)
     w, n, before = model.weights, len(model.weights), model.cost
@@ -222,7 +222,7 @@ def learning_coefficient(
     >>> bool(abs(learning_coefficient(bowl, rng=1).learning_coefficient - 5) < 1)
     True
     """
-    model.needs("loss", "gradient", "examples")
+    arguments.member("model", model, (Model,)).needs("loss", "gradient", "examples")
     model.tell_slope()
     rng = arguments.generator(rng)
     before, n = model.cost, len(model.weights)

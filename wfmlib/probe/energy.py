@@ -69,7 +69,7 @@ def local_energy(
     >>> local_energy(half, noise=[0.0, 0.1], rng=1).error_rate.values
     array([0., 0.])
     """
-    model.needs("error")
+    arguments.member("model", model, (Model,)).needs("error")
     if model.binary:
         raise ValueError("model must have real weights: landscape.error_profile flips binary ones")
     noise = np.atleast_1d(noise)
@@ -135,7 +135,7 @@ def margins(model: Model) -> xarray.Dataset:
     >>> margins(model).margin.values
     array([1., 2.])
     """
-    model.needs("margins")
+    arguments.member("model", model, (Model,)).needs("margins")
     found = np.asarray(model.functions["margins"](model.weights), dtype=float)
     order = np.argsort(found, kind="stable")
     low, high = share_interval(np.count_nonzero(found <= 0.0), len(found))

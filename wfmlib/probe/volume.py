@@ -119,7 +119,7 @@ def local_volume(
     >>> bool(abs(found.log_share[0] - np.log(0.5)) < 0.05)
     True
     """
-    model.needs("error")
+    arguments.member("model", model, (Model,)).needs("error")
     method = method or ("annealing" if _why_not(model, most) is None else "splitting")
     if method == "annealing" and (told := _why_not(model, most)):
         raise ValueError(f"method must be another one, not 'annealing': {told}")
