@@ -12,7 +12,7 @@ import importlib.resources
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -267,9 +267,10 @@ def score(
     [9, 20, 34, 55]
     """
     estimator = arguments.function("estimator", estimator)
-    if isinstance(names, str):
+    if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise TypeError(f"names must be a sequence of names, got {names!r}: write [{names!r}]")
-    instances = [load(name) for name in (INSTANCES if names is None else names)]
+    wanted = tuple(INSTANCES if names is None else names)
+    instances = [load(arguments.choice("each of names", name, (*INSTANCES,))) for name in wanted]
     if not instances:
         raise ValueError("names must hold one name at least")
     places = max(one.truth.sizes["distance"] for one in instances)
