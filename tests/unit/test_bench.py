@@ -208,7 +208,7 @@ def test_what_does_not_converge_is_no_estimate():
 @pytest.mark.parametrize(
     ("estimator", "names", "error", "told"),
     [
-        (by_counting, ["binary"], ValueError, "name must be one of"),
+        (by_counting, ["binary"], ValueError, "each of names must be one of"),
         (by_counting, "binary-perceptron-17-flat", TypeError, "names must be a sequence"),
         (by_counting, [], ValueError, "names must hold"),
         (3, None, TypeError, "estimator"),

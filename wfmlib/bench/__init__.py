@@ -12,7 +12,7 @@ import importlib.resources
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -267,7 +267,7 @@ def score(
     [9, 20, 34, 55]
     """
     estimator = arguments.function("estimator", estimator)
-    if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
+    if names is not None and (isinstance(names, str) or not isinstance(names, Sequence)):
         raise TypeError(f"names must be a sequence of names, got {names!r}: write [{names!r}]")
     wanted = tuple(INSTANCES if names is None else names)
     instances = [load(arguments.choice("each of names", name, (*INSTANCES,))) for name in wanted]
