@@ -225,6 +225,7 @@ def _truth(kept):
     return found
 
 
+@arguments.checked
 def score(
     estimator: Callable[..., Any],
     names: Sequence[str] | None = None,
