@@ -149,9 +149,7 @@ def direct(made, which, rng):
             there, share = around(weights, distance, CHUNK, rng)
             shares.append(share @ solving(made.device, there, xi, sigma) / share.sum())
         mean, error = np.mean(shares), np.std(shares, ddof=1) / math.sqrt(len(shares))
-        values.append(
-            (math.log(mean)) / weights.size + 0.5 * math.log(4 * distance * (1 - distance))
-        )
+        values.append(math.log(mean) / weights.size + float(made.device.weights.bound(distance)))
         errors.append(error / mean / weights.size)
     truth = {
         "distance": list(made.distances),
@@ -315,7 +313,7 @@ def nested(made, which, rng):
             for _ in range(RUNS)
         ]
         distances = list(made.distances)
-        every = [0.5 * N * math.log(4 * d * (1 - d)) for d in distances]
+        every = [N * float(made.device.weights.bound(d)) for d in distances]
         kind = "nested angles"
     values = logsumexp(runs, axis=0) - math.log(RUNS)
     truth = {

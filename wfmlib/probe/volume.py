@@ -11,6 +11,7 @@ from annotated_types import Ge, Interval
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from wfmlib.models import Spherical
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Positive, Share
 from wfmlib.numerics.solvers import NotConverged, Report
@@ -224,7 +225,7 @@ class _Shell:
         if not np.any(self.free):
             raise ValueError("model must have three or more weights in a unit, not all 0")
         self.number = int(self.sizes[self.free].sum())
-        self.bound = 0.5 * math.log(4.0 * distance * (1.0 - distance))
+        self.bound = float(Spherical().bound(distance))
         self.along = model.weights / self.spread(np.where(self.free, norms, 1.0))
         self.reach = self.spread(norms * self.free) * 2.0 * math.sqrt(distance * (1.0 - distance))
         shrunk = np.where(self.spread(self.free), 1.0 - 2.0 * distance, 1.0)

@@ -91,9 +91,9 @@ def _grow(device, xi, sigma, schedule, last, most, seed):
     K, N = device.units, xi.shape[1]
     descent = Descent(xi * sigma[:, None], K, N // K, schedule, np.random.default_rng(seed))
     for epoch in range(most):
-        if descent.beta >= last:
-            descent.schedule = replace(schedule, beta_growth=0.0, gamma_growth=0.0)
         grown = descent.beta >= last
+        if grown:
+            descent.schedule = replace(schedule, beta_growth=0.0, gamma_growth=0.0)
         record = descent.epoch()
         if grown and record["errors"] == 0:
             net = device.network(np.sqrt(N // K) * descent.weights())
