@@ -27,10 +27,12 @@ def visible(page) -> list[str]:
 
 
 def names(**wanted) -> list[str]:
-    """Return the claims of the ledger that have a chapter or a paper."""
+    """Return the claims of the ledger that have a chapter or a paper: first those that differ."""
     return [
         claim.id
-        for claim in sorted(claims.load(), key=lambda one: one.chapter)
+        for claim in sorted(
+            claims.load(), key=lambda claim: (claim.expected != claims.DIFFERS, claim.chapter)
+        )
         if wanted.get("chapter") in (None, claim.chapter)
         and wanted.get("paper") in (None, claim.source.paper)
     ]
@@ -51,7 +53,7 @@ def test_filters_work_together_by_the_keyboard(page):
     assert visible(page) == both
     assert page.locator(STATUS).inner_text() == f"{len(both)} of {len(names())} claims"
     assert page.url.endswith("#chapter=6&paper=P3")
-    assert page.locator(".wfm-scorecard:visible").count() == 1
+    assert page.locator(".wfm-scorecard:visible").count() <= 2  # what differs, and the chapter
     page.go_back()
     assert visible(page) == names(chapter=6)
     page.get_by_role("button", name="Show all").click()
@@ -65,6 +67,15 @@ def test_a_verdict_is_what_its_line_says(page):
         cells = page.locator(f"{SHOWN} > td:last-child").all_inner_texts()
         assert cells
         assert all(f" {verdict}" in cell for cell in cells)
+
+
+def test_the_strip_has_a_mark_a_claim(page):
+    marks = page.locator(".wfm-strip a")
+    assert sorted(marks.evaluate_all("all => all.map(a => a.hash.slice(1))")) == sorted(names())
+    name = claims.load()[-1].id
+    page.locator(f'.wfm-strip a[href="#{name}"]').click()
+    box = page.locator(f"tr#{name}").bounding_box()
+    assert -1 <= box["y"] < 900
 
 
 def test_an_address_chooses(page, html):

@@ -596,7 +596,8 @@ def test_scorecard_has_an_anchor_a_claim(verdicts):
     assert sorted(page.ids) == sorted(verdicts)
     assert page.scopes.count("row") == len(verdicts)
     for name in verdicts:
-        assert claims.get(name).statement in page.text
+        words = re.findall(r"[a-z]{2,}", claims.get(name).statement)
+        assert all(word in page.text for word in words)
     for name in verdicts:
         claim = claims.get(name)
         data = f'id="{name}" data-chapter="{claim.chapter}" data-paper="{claim.source.paper}"'
@@ -604,7 +605,8 @@ def test_scorecard_has_an_anchor_a_claim(verdicts):
     for said in ("✓ holds", "✗ differs", "– not checked here"):  # the others: see above
         assert said in page.text, "a verdict must be readable without its colour"
     chapters = sorted({claims.get(name).chapter for name in verdicts})
-    assert [int(found) for found in re.findall(r"Chapter (\d+)", page.text)] == chapters
+    assert {int(number) for number in re.findall(r"Chapter (\d+)", page.text)} == set(chapters)
+    assert page.text.index("What differs") < page.text.rindex("Chapter 1")
 
 
 def test_markdown_table_has_a_row_a_claim(verdicts):
@@ -624,8 +626,24 @@ def test_unexpected_verdict_shows(answer):
 def test_text_is_escaped():
     claim = only("max-margin-half-load", statement="κ < 1 & κ > 0.", reason="a | b")
     card = claims.Scorecard((claims.Verdict(claim, 0.418, "holds", claim.reason, 0.0),))
-    assert "κ &lt; 1 &amp; κ &gt; 0." in card._repr_html_()
+    assert "<i>κ</i> &lt; 1 &amp; <i>κ</i> &gt; 0." in card._repr_html_()
     assert "a \\| b" in card.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("plain", "html"),
+    [
+        ("α_c = 0.833", "<i>α</i><sub>c</sub> = 0.833"),
+        ("q1 → 1", "<i>q</i><sub>1</sub> → 1"),
+        ("10^-3, (-1)^K", "10<sup>−3</sup>, (−1)<sup>K</sup>"),
+        ("a unit's P3 of I-th", "a unit's P3 of I-th"),
+        ("K < N", "<i>K</i> &lt; <i>N</i>"),
+    ],
+)
+def test_letters_of_statements_are_set_as_mathematics(plain, html):
+    statement = only("max-margin-half-load", statement=plain)
+    card = claims.Scorecard((claims.Verdict(statement, 0.418, "holds", "", 0.0),))
+    assert html in card._repr_html_()
 
 
 def test_progress_goes_to_stderr_only_where_asked(capsys):

@@ -21,6 +21,7 @@ import html
 import json
 import math
 import os
+import re
 import sys
 import time
 import tomllib
@@ -122,6 +123,11 @@ _PAGES = {
     12: "12_2_star",
 }
 _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
+#: Letters that stand alone, each with what is below it or above: they are set as mathematics.
+_LETTERS = re.compile(
+    r"(?<![\w'’&#])(?<!\w-)([b-zB-HJ-Z]|[α-ωΑ-Ω]'?)(?:_(-?\w+)|(?<![A-Z])([01])\b)?(?![\w'’])"
+    r"|((?<!\w)\d+|\))\^\(?(-?[\w/]+)\)?"
+)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -523,7 +529,8 @@ def summary(verdicts: Any) -> str:
 class Scorecard:
     """Verdicts as a page shows them: a table a chapter, each line with its claim's id as anchor.
 
-    A notebook renders the object itself; `to_markdown` gives the same as text.
+    A notebook renders the object itself; `to_markdown` gives the same as text. Of several chapters
+    what differs comes first, in a table of its own, below a strip with a mark for every claim.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -542,19 +549,18 @@ class Scorecard:
         return "\n".join(lines)
 
     def _repr_html_(self):
-        # A table may be wider than a phone: it then scrolls by itself, with the keyboard too.
-        heads = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
         whole = len(self.verdicts) == len(load())  # the scorecard leads to chapters, they to it
-        tables = [
-            '<div class="wfm-scorecard" style="overflow-x: auto" tabindex="0" role="region" '
-            f'aria-label="Claims of chapter {chapter}">\n'
-            f"<table><caption>Chapter {chapter}</caption>"
-            f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
-            + "\n".join(_html_row(verdict, whole) for verdict in verdicts)
-            + "\n</tbody></table></div>"
-            for chapter, verdicts in _by_chapter(self.verdicts)
-        ]
-        return f"<p>{html.escape(summary(self.verdicts))}</p>\n" + "\n".join(tables)
+        chapters = [(f"Chapter {number}", list(own)) for number, own in _by_chapter(self.verdicts)]
+        tables, strip = chapters, ""
+        if len(chapters) > 1:
+            strip = _strip(chapters)
+            differ = [verdict for _, own in chapters for verdict in own if _differs(verdict)]
+            kept = [(name, [v for v in own if not _differs(v)]) for name, own in chapters]
+            tables = [("What differs", differ), *kept]
+        said = summary(self.verdicts)
+        if not strip or "." in said:  # the strip counts, but does not say what is missing
+            strip = f"<p>{html.escape(said)}</p>\n" + strip
+        return strip + "\n".join(_html_table(name, own, whole) for name, own in tables if own)
 
 
 def scorecard(ids: Iterable[str] | None = None, *, progress: bool | None = None) -> Scorecard:
@@ -573,49 +579,112 @@ def _by_chapter(verdicts):
     return groupby(ordered, key=lambda verdict: verdict.claim.chapter)
 
 
-def _cells(verdict):
-    """Return what the four columns say: of each the main line, and smaller ones below it."""
-    claim = verdict.claim
-    result = f"{_MARKS[verdict.verdict]} {verdict.verdict}"
-    if not verdict.as_expected:
-        result += f" (expected: {claim.expected})"
-    how = claim.how if verdict.found is not None else ""
-    return (
-        (claim.statement, f"{claim.source}: {claim.words}" if claim.words else str(claim.source)),
-        (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ("",),
-        (verdict.found_text, how, verdict.needed, verdict.reason),
-        (result,),
-    )
+def _differs(verdict):
+    return verdict.verdict == DIFFERS
+
+
+def _result(verdict):
+    """Return a verdict with its mark, and what was expected where that is another."""
+    expected = "" if verdict.as_expected else f" (expected: {verdict.claim.expected})"
+    return f"{_MARKS[verdict.verdict]} {verdict.verdict}{expected}"
 
 
 def _markdown_row(verdict):
+    claim = verdict.claim
+    how = claim.how if verdict.found is not None else ""
+    quoted = (f"{claim.printed} ± {claim.tolerance:g}", claim.why) if claim.numeric else ()
     cells = [
-        "<br>".join(line.replace("|", "\\|") for line in cell if line) for cell in _cells(verdict)
+        "<br>".join(line.replace("|", "\\|") for line in cell if line)
+        for cell in (
+            (claim.statement, f"{claim.source}: {claim.words}".removesuffix(": ")),
+            quoted,
+            (verdict.found_text, how, verdict.needed, verdict.reason),
+            (_result(verdict),),
+        )
     ]
     return f'| <span id="{verdict.id}"></span>{" | ".join(cells)} |'
 
 
-def _html_row(verdict, whole):
-    """Return a line of a table; its data say by what the page filters it and labels its cells."""
-    cells, claim = [], verdict.claim
-    for main, *small in _cells(verdict):
-        small = [f"<small>{html.escape(line)}</small>" for line in small if line]
-        cells.append("<br>".join([html.escape(main)] * bool(main) + small))
-    if claim.fails:
-        cells[2] += (
-            "<details><summary><small>What would have failed</small></summary>"
-            f"<small>{html.escape(claim.fails)}</small></details>"
+def _typeset(text):
+    """Return a text as HTML, with single letters, indices and powers set as mathematics."""
+
+    def letter(match):
+        name, below, digit, base, power = match.groups()
+        if base:
+            return f"{base}<sup>{power.replace('-', '−')}</sup>"
+        below = (below or digit or "").replace("-", "−")
+        return f"<i>{name}</i>" + (f"<sub>{below}</sub>" if below else "")
+
+    text = re.sub(r"(?<![\w.])-(?=\d)", "−", html.escape(text, quote=False))
+    return _LETTERS.sub(letter, text)
+
+
+def _strip(chapters):
+    """Return a row of marks for each chapter, one a claim, that lead to the lines."""
+    count = {kind: sum(v.verdict == kind for _, own in chapters for v in own) for kind in VERDICTS}
+    legend = "".join(
+        f'<li><b data-verdict="{kind}">{_MARKS[kind]}</b> {count[kind]} {VERDICTS[kind]}</li>'
+        for kind in VERDICTS
+    )
+    rows = []
+    for name, verdicts in chapters:
+        marks = "".join(
+            f'<a href="#{v.id}" data-verdict="{v.verdict}" aria-label="{v.id}: {v.verdict}" '
+            f'title="{html.escape(v.claim.statement)}">{_MARKS[v.verdict]}</a>'
+            for v in verdicts
         )
+        rows.append(f"<dt>{name}</dt><dd>{marks}</dd>")
+    number = sum(count.values())
+    return (
+        f'<div class="wfm-strip"><p>{number} claims:</p><ul>{legend}</ul>'
+        f"<dl>{''.join(rows)}</dl></div>\n"
+    )
+
+
+def _html_table(name, verdicts, whole):
+    """Return a table of claims. Wider than a phone it scrolls by itself, with the keyboard too."""
+    heads = "".join(f'<th scope="col">{column}</th>' for column in _COLUMNS)
+    rows = "\n".join(_html_row(verdict, whole) for verdict in verdicts)
+    return (
+        '<div class="wfm-scorecard" style="overflow-x: auto" tabindex="0" role="region" '
+        f'aria-label="Claims: {name}">\n<table><caption>{name}</caption>'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _html_row(verdict, whole):
+    """Return a line of a table; its data say by what the page filters it and labels its cells.
+
+    Below the statement stands the source, which unfolds to all the rest.
+    """
+    claim = verdict.claim
     page = _PAGES[claim.chapter] if whole else "scorecard"
-    where = f"chapter {claim.chapter}" if whole else "the scorecard"
-    link = f'<a href="{page}.html#{claim.id}" title="its line in {where}">{claim.id}</a>'
+    where = f"in chapter {claim.chapter}" if whole else "on the scorecard"
+    shown = [verdict.reason] if _differs(verdict) else [verdict.needed]
+    rest = {
+        "Words of the source": claim.words,
+        "Tolerance": f"{claim.tolerance:g}: {claim.why}" if claim.numeric else "",
+        "How it is found": claim.how if verdict.found is not None else "",
+        "Why": "" if verdict.reason in shown else verdict.reason,
+        "What would have failed": claim.fails,
+    }
+    opened = "".join(
+        f"<br>{key}: {_typeset(text.rstrip('.'))}." for key, text in rest.items() if text
+    )
+    source = f"<details><summary><small>{html.escape(str(claim.source))}</small></summary>"
+    source += f'<small><a href="{page}.html#{claim.id}">{claim.id}</a>, {where}{opened}</small>'
+    found = [_typeset(verdict.found_text)] if verdict.found_text else []
+    found += [f"<small>{_typeset(line)}</small>" for line in shown if line]
+    printed = _typeset(claim.printed) if claim.numeric else ""
+    said = f"<div>{'<br>'.join(found)}</div>" if found else ""
+    cells = printed, said, html.escape(_result(verdict))
     return (
         f'<tr id="{claim.id}" data-chapter="{claim.chapter}" data-paper="{claim.source.paper}" '
         f'data-verdict="{verdict.verdict}">'
-        f'<th scope="row">{cells[0]}<br><small>{link}</small></th>'
+        f'<th scope="row">{_typeset(claim.statement)} {source}</details></th>'
         + "".join(
             f'<td data-label="{name}">{cell}</td>'
-            for name, cell in zip(_COLUMNS[1:], cells[1:], strict=True)
+            for name, cell in zip(_COLUMNS[1:], cells, strict=True)
         )
         + "</tr>"
     )
