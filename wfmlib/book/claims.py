@@ -125,8 +125,8 @@ _PAGES = {
 _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
 #: Letters that stand alone, each with what is below it or above: they are set as mathematics.
 _LETTERS = re.compile(
-    r"(?<![\w'’&#])(?<!\w-)([b-zB-HJ-Z]|[α-ωΑ-Ω]'?)(?:_(-?\w+)|(?<![A-Z])([01])\b)?(?![\w'’])"
-    r"|((?<!\w)\d+|\))\^\(?(-?[\w/]+)\)?"
+    r"(?<![\w'’&#])(?<!\w-)([b-zB-HJ-Z]|[α-ωΑ-Ω]'?)(?:_([-−]?\w+)|(?<![A-Z])([01])\b)?(?![\w'’])"
+    r"|((?<!\w)\d+|\))\^\(?([-−]?[\w/]+)\)?"
 )
 
 
@@ -611,8 +611,8 @@ def _typeset(text):
     def letter(match):
         name, below, digit, base, power = match.groups()
         if base:
-            return f"{base}<sup>{power.replace('-', '−')}</sup>"
-        below = (below or digit or "").replace("-", "−")
+            return f"{base}<sup>{power}</sup>"
+        below = below or digit or ""
         return f"<i>{name}</i>" + (f"<sub>{below}</sub>" if below else "")
 
     text = re.sub(r"(?<![\w.])-(?=\d)", "−", html.escape(text, quote=False))
