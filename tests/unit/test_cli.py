@@ -42,7 +42,7 @@ def test_without_a_command_it_helps(capsys):
     assert "claims" in out
 
 
-COMMANDS = ("check", "claims", "data", "list", "run")
+COMMANDS = ("check", "claims", "data", "list", "run", "where")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -222,3 +222,27 @@ def test_help_loads_no_numerics():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# --- wfm where ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["P3 B12", "P3 (B13)", "P3, Eq. (B12)", "p3 equation b13"])
+def test_an_equation_leads_to_its_functions(capsys, place):
+    status, out, _ = run(capsys, "where", *place.split())
+    assert status == 0
+    assert "wfmlib.theory.franz_parisi" in out
+    assert "binary.Binary" in out or "B12" in place.upper()
+
+
+def test_a_figure_leads_to_claims_as_well(capsys):
+    _, out, _ = run(capsys, "where", "P3", "Fig.", "3")
+    assert "dense_regions.margin_monotonic" in out
+    assert NUMBER in out
+
+
+def test_a_place_that_nothing_names(capsys):
+    assert run(capsys, "where", "P3", "Z99")[:2] == (1, "nothing names P3 Z99\n")
+    status, _, err = run(capsys, "where", "P4")
+    assert status == 2
+    assert "P1, P2, P3" in err

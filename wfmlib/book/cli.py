@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Sequence
 
 import wfmlib
-from wfmlib.book.commands import check, data, ledger, listing, run
+from wfmlib.book.commands import check, data, ledger, listing, run, where
 
 __all__ = ["main"]
 
@@ -23,7 +23,7 @@ def __dir__():
     return __all__
 
 
-COMMANDS = (ledger, listing, run, check, data)
+COMMANDS = (ledger, where, listing, run, check, data)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -67,6 +67,7 @@ def _parser():
             examples:
               wfm claims               what the papers state, and what we find
               wfm claims --chapter 1   the same for one chapter
+              wfm where P3 B12         which functions compute an equation of a paper
               wfm list                 the experiments, and which archives are there
               wfm run NAME --jobs 2    compute one, in two processes
               wfm check NAME           compare samples of its archive with new ones
