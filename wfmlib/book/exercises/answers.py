@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 OTHERWISE = "not yet. It is none of the usual mistakes; go through the steps one at a time."
+COARSEST = 0.01  # relative: usual slips are told apart by no more
+SIZES = (15, 21, 25, 101, 999, 1001)  # numbers of weights in the book's instances
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a check says of an answer.
+    """What a check says of an answer; it is true where the answer is right.
 
     Attributes
     ----------
@@ -28,6 +32,9 @@ class Result:
     exercise: str
     right: bool
     said: str
+
+    def __bool__(self) -> bool:
+        return self.right
 
     def __repr__(self) -> str:
         return f"Exercise {self.exercise}: {self.said}"
@@ -48,7 +55,9 @@ class Number:
     mistakes : sequence of (callable, str)
         What a usual mistake gives, and the hint for it; the first that fits is taken.
     tolerance : float
-        Largest difference, relative to the right number.
+        Largest difference, relative to the right number: of the figures that the exercise asks for.
+    nats : bool
+        Whether the answer is a logarithm, and could be taken to another base.
     """
 
     asked: str
@@ -56,6 +65,7 @@ class Number:
     right: Callable[[], float]
     mistakes: Sequence[tuple[Callable[[], float], str]]
     tolerance: float
+    nats: bool = False
 
     def values(self, answer: Any) -> np.ndarray:
         """Return the answer as an array of one number."""
@@ -82,6 +92,7 @@ class Function:
     mistakes: Sequence[tuple[Callable[[float], float], str]]
     tolerance: float
     points: tuple[float, ...]
+    nats: bool = False
 
     def values(self, answer: Any) -> np.ndarray:
         """Return the values of the answer at the points."""
@@ -89,7 +100,11 @@ class Function:
             raise TypeError(f"answer must be a function, {self.asked}, not {answer!r}")
         found = []
         for point in self.points:
-            value = _real(answer(point))
+            try:
+                value = _real(answer(point))
+            except Exception as error:
+                error.add_note(f"This is your function's own error, at {point}.")
+                raise
             if value is None or value.size != 1:
                 raise TypeError(f"answer must be a function that returns a number at {point}")
             found.append(value.item())
@@ -103,18 +118,39 @@ class Function:
 def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
     """Return whether an answer is right, or the hint for the mistake that gives it."""
     given, right = question.values(answer), question.at_points(question.right)
-    if _equal(given, right, question.tolerance):
-        return Result(exercise, True, "right.")
+    tolerance = question.tolerance
+    if _equal(given, right, tolerance):
+        return Result(exercise, True, f"right, within {100 * tolerance:.2g} %.")
     for mistake, hint in question.mistakes:
-        if _equal(given, question.at_points(mistake), question.tolerance):
+        if _equal(given, question.at_points(mistake), tolerance):
             return Result(exercise, False, f"not yet. {hint}")
-    if _equal(given, -right, question.tolerance):
-        return Result(exercise, False, "not yet. Look at the sign.")
-    if any(_equal(given, factor * right, question.tolerance) for factor in (0.5, 2.0)):
-        return Result(exercise, False, "not yet. A factor of two is missing, or is there twice.")
-    if _equal(given, right / np.log(2.0), question.tolerance):
+    near = max(COARSEST, 2.0 * tolerance)
+    if _equal(given, right, near):
+        said = f"close: within {100 * near:.2g} %, but not within {100 * tolerance:.2g} %. "
+        return Result(exercise, False, said + "Give more figures.")
+    for slip, hint in slips(right, "distance" in question.asked or "overlap" in question.asked):
+        if _equal(given, slip, min(tolerance, COARSEST)):
+            return Result(exercise, False, f"not yet. {hint}")
+    if question.nats and _equal(given, right / np.log(2.0), min(tolerance, COARSEST)):
         return Result(exercise, False, "not yet. Which logarithm? The book counts in nats.")
     return Result(exercise, False, OTHERWISE)
+
+
+def slips(right: np.ndarray, of_overlaps: bool) -> list[tuple[np.ndarray, str]]:
+    """Return what slips in any exercise give, each with its hint."""
+    twice = "A factor of two is missing, or is there twice."
+    found = [(-right, "Look at the sign."), (0.5 * right, twice), (2.0 * right, twice)]
+    if of_overlaps:
+        hint = "Overlap or distance? q = 1 - 2d."
+        found += [(1.0 - 2.0 * right, hint), (0.5 - 0.5 * right, hint)]
+    found += [
+        (100.0 * right, "In per cent? A share of one is asked for."),
+        (1.0 - right, "This is one minus the answer."),
+        (np.divide(1.0, right, out=np.full_like(right, np.inf), where=right != 0), "Inverted."),
+        (right**2, "This is the square of the answer."),
+        (np.sqrt(np.abs(right)), "This is the root of the answer."),
+    ]
+    return found + [(size * right, "It is asked for per weight.") for size in SIZES]
 
 
 def _equal(given, wanted, tolerance):
@@ -123,6 +159,8 @@ def _equal(given, wanted, tolerance):
 
 def _real(value):
     """Return a value as an array of finite or infinite real numbers, None if it is not one."""
+    if isinstance(value, Fraction | Decimal):
+        value = float(value)
     try:
         found = np.asarray(value)
     except ValueError:  # rows of different lengths

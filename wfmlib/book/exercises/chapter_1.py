@@ -54,6 +54,7 @@ QUESTIONS = {
         ],
         1e-9,  # a closed form: what is left is rounding
         (0.1, 0.3, 0.7),
+        nats=True,
     ),
     "1.2": Function(
         "the bound on the margin at a load",

@@ -136,6 +136,7 @@ QUESTIONS = {
         ],
         1e-6,  # a closed form, or a student's own integral
         (0.3, 0.7, 0.99),
+        nats=True,
     ),
     "4.2": Function(
         "the load at which pairs of three units begin to lean, at an overlap",
@@ -237,5 +238,6 @@ QUESTIONS = {
         ],
         1e-6,  # a closed form: what is left is rounding
         (0.3, 0.6, 0.9),
+        nats=True,
     ),
 }

@@ -98,5 +98,6 @@ QUESTIONS = {
         ],
         1e-6,  # a closed form
         (0.05, 0.2, 0.5),
+        nats=True,
     ),
 }

@@ -65,6 +65,7 @@ QUESTIONS = {
         ],
         1e-6,  # a closed form, or a sum of logarithms
         (3, 51, 101),
+        nats=True,
     ),
     "9.3": Function(
         "the mean of the best overlap, at a number of others",

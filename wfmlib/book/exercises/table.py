@@ -54,7 +54,7 @@ def check(exercise: str, answer: Any) -> Result:
     Returns
     -------
     Result
-        It prints as one line. ``.right`` is true or false.
+        It prints as one line, and is true where the answer is right.
 
     Raises
     ------
@@ -65,11 +65,15 @@ def check(exercise: str, answer: Any) -> Result:
 
     Examples
     --------
-    >>> check("1.3", -0.5)
-    Exercise 1.3: not yet. It is none of the usual mistakes; go through the steps one at a time.
+    >>> check("1.3", 0.471)
+    Exercise 1.3: close: within 1 %, but not within 0.01 %. Give more figures.
     """
     if not isinstance(exercise, str) or exercise not in QUESTIONS:
+        chapter = str(exercise).partition(".")[0]
+        near = [number for number in QUESTIONS if number.partition(".")[0] == chapter]
+        these = f"of chapter {chapter}: {', '.join(near)}" if near else f"such as {'1.1'!r}"
         raise ValueError(
-            f"exercise must be one that can be checked, {', '.join(QUESTIONS)}, not {exercise!r}"
+            f"exercise must be the number, a string, of one that can be checked, {these}; "
+            f"not {exercise!r}"
         )
     return compare(exercise, QUESTIONS[exercise], answer)
