@@ -249,6 +249,7 @@ def setup(app):
     app.connect("env-get-outdated", outdated)
     app.connect("source-read", fill)
     app.connect("html-page-context", offer_script)
+    app.connect("html-page-context", exercises.offer_forms)
     app.connect("html-page-context", offer, priority=400)
     app.connect("html-page-context", offer_colab, priority=550)
     app.connect("html-page-context", publish, priority=600)

@@ -9,10 +9,13 @@ takes, is in `tools/exercises.toml`. `python -m tools.exercises` writes both int
 from __future__ import annotations
 
 import argparse
+import base64
+import json
 import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tools import numbering
@@ -31,6 +34,7 @@ EXERCISE = re.compile(
     r"(?P<body>.*?)^```\{exercise-end\}\n```",
     re.MULTILINE | re.DOTALL,
 )
+CALLED = re.compile(r"exercises\.check\((?:&quot;|\")(\d+\.\d+)")  # in a built page
 CHECK = re.compile(r"`(exercises\.check\([^`]+\))`")
 LEVEL = re.compile(r"\s*\*(By hand and by code|By hand|By code|Small project)\.\*")
 HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
@@ -167,6 +171,41 @@ def filled(page: str, book: Path = BOOK, known: dict[str, dict] | None = None) -
             head, rest = page.split(begin)
             page = f"{head}{begin}\n\n{table(chapter, known)}\n\n{end}{rest.split(end)[1]}"
     return page
+
+
+@cache
+def key(number: str) -> dict:
+    """Return what the form below an exercise compares an answer with: one number each.
+
+    A function is asked for at the middle one of its points.
+    """
+    from wfmlib.book.exercises.answers import slips
+    from wfmlib.book.exercises.table import QUESTIONS
+
+    question = QUESTIONS[number]
+    points = getattr(question, "points", (None,))
+    middle = len(points) // 2
+    right = question.at_points(question.right)
+    of_overlaps = "distance" in question.asked or "overlap" in question.asked
+    return {
+        "asked": question.asked,
+        "point": points[middle],
+        "right": right[middle],
+        "tolerance": question.tolerance,
+        "mistakes": [[question.at_points(f)[middle], hint] for f, hint in question.mistakes],
+        "slips": [[slip[middle], hint] for slip, hint in slips(right, of_overlaps)],
+        "nats": question.nats,
+    }
+
+
+def offer_forms(app, pagename, templatename, context, doctree) -> None:
+    """Give a page with exercises their keys, lightly encoded, and the script that asks."""
+    numbers = dict.fromkeys(CALLED.findall(context.get("body") or ""))
+    if numbers:
+        keys = json.dumps({number: key(number) for number in numbers})
+        encoded = base64.b64encode(keys.encode()).decode()
+        context["body"] += f'<script type="text/plain" id="wfm-keys">{encoded}</script>'
+        app.add_js_file("exercises.js", loading_method="defer")
 
 
 def main() -> None:

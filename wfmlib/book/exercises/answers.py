@@ -55,7 +55,7 @@ class Number:
     mistakes : sequence of (callable, str)
         What a usual mistake gives, and the hint for it; the first that fits is taken.
     tolerance : float
-        Largest difference, relative to the right number: of the figures that the exercise asks for.
+        Largest difference, relative to the right number: that of the figures asked for.
     nats : bool
         Whether the answer is a logarithm, and could be taken to another base.
     """
@@ -120,14 +120,14 @@ def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
     given, right = question.values(answer), question.at_points(question.right)
     tolerance = question.tolerance
     if _equal(given, right, tolerance):
-        return Result(exercise, True, f"right, within {100 * tolerance:.2g} %.")
+        return Result(exercise, True, f"right, within {_percent(tolerance)}.")
     for mistake, hint in question.mistakes:
         if _equal(given, question.at_points(mistake), tolerance):
             return Result(exercise, False, f"not yet. {hint}")
     near = max(COARSEST, 2.0 * tolerance)
     if _equal(given, right, near):
-        said = f"close: within {100 * near:.2g} %, but not within {100 * tolerance:.2g} %. "
-        return Result(exercise, False, said + "Give more figures.")
+        said = f"close: within {_percent(near)}, but not within {_percent(tolerance)}."
+        return Result(exercise, False, f"{said} Give more figures.")
     for slip, hint in slips(right, "distance" in question.asked or "overlap" in question.asked):
         if _equal(given, slip, min(tolerance, COARSEST)):
             return Result(exercise, False, f"not yet. {hint}")
@@ -151,6 +151,10 @@ def slips(right: np.ndarray, of_overlaps: bool) -> list[tuple[np.ndarray, str]]:
         (np.sqrt(np.abs(right)), "This is the root of the answer."),
     ]
     return found + [(size * right, "It is asked for per weight.") for size in SIZES]
+
+
+def _percent(share):
+    return f"{100.0 * share:.2g} %".replace("e-0", "e-")
 
 
 def _equal(given, wanted, tolerance):
