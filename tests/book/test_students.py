@@ -218,9 +218,9 @@ def run(*arguments):
 
 
 def test_command_writes_notebooks_and_archives(tmp_path):
-    done = run("04", "book/01_3_isolation.md", "--output", tmp_path / "out")
+    done = run("04", "book/01_4_exercises.md", "--output", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    names = ["01_3_isolation.ipynb", "04_4_exercises.ipynb"]
+    names = ["01_4_exercises.ipynb", "04_4_exercises.ipynb"]
     assert sorted(path.name for path in (tmp_path / "out").glob("*.ipynb")) == names
     assert [line.rsplit("/", 1)[1] for line in done.stdout.splitlines()] == names
     archives = {path.name for path in (tmp_path / "out" / "book" / "results").glob("*.nc")}

@@ -109,7 +109,7 @@ LATER = {
 
 #: Of each chapter the page whose table has its claims: lines of the scorecard lead there.
 _PAGES = {
-    1: "01_3_isolation",
+    1: "01_4_exercises",
     2: "02_3_dense",
     3: "03_3_end",
     4: "04_4_exercises",
