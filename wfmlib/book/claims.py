@@ -112,7 +112,7 @@ _PAGES = {
     2: "02_3_dense",
     3: "03_3_end",
     4: "04_4_exercises",
-    5: "05_4_surroundings",
+    5: "05_4_exercises",
     6: "06_3_teacher",
     7: "07_3_focusing",
     8: "08_3_curvature",
