@@ -110,7 +110,7 @@ LATER = {
 _PAGES = {
     1: "01_3_isolation",
     2: "02_3_dense",
-    3: "03_3_end",
+    3: "03_4_exercises",
     4: "04_4_exercises",
     5: "05_4_exercises",
     6: "06_3_teacher",
