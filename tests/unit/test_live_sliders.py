@@ -16,7 +16,7 @@ LIVE = {
     "01_binary_perceptron": 1,
     "02_cross_entropy": 1,
     "03_committee_machine": 1,
-    "03_3_end": 1,
+    "03_4_exercises": 1,
     "06_2_phases": 1,
     "06_margins": 1,
     "corrections": 1,

@@ -111,9 +111,9 @@ LATER = {
 _PAGES = {
     1: "01_4_exercises",
     2: "02_3_dense",
-    3: "03_3_end",
+    3: "03_4_exercises",
     4: "04_4_exercises",
-    5: "05_4_surroundings",
+    5: "05_4_exercises",
     6: "06_3_teacher",
     7: "07_3_focusing",
     8: "08_3_curvature",
