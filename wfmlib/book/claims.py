@@ -114,7 +114,7 @@ _PAGES = {
     4: "04_4_exercises",
     5: "05_4_surroundings",
     6: "06_3_teacher",
-    7: "07_3_focusing",
+    7: "07_4_exercises",
     8: "08_3_curvature",
     9: "09_3_depth",
     10: "10_2_reach",
