@@ -115,12 +115,12 @@ _PAGES = {
     4: "04_4_exercises",
     5: "05_4_exercises",
     6: "06_3_teacher",
-    7: "07_3_focusing",
+    7: "07_4_exercises",
     8: "08_3_curvature",
     9: "09_3_depth",
     10: "10_2_reach",
     11: "11_2_marginal",
-    12: "12_2_star",
+    12: "12_3_exercises",
 }
 _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
 #: Letters that stand alone, each with what is below it or above: they are set as mathematics.
