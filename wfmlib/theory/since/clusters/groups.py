@@ -279,19 +279,21 @@ def curve(
     m = replicas
     if average == "quenched":
         check_axes(device, Margin(0.0))
-        given: Any = {"replicas": m, "constraint": constraint, "progress": progress}
-        found = large_deviation.curve(device, alpha, overlap, **given)
-        found = found.assign(entropy=m * found.entropy, slope=m * found.entropy_slope)
-        found = found[[*COLUMNS, "converged", "reason"]].assign_attrs(average=average)
-        return explained(found, MEANING)
+        settings: Any = {"replicas": m, "constraint": constraint, "progress": progress}
+        entropies = large_deviation.curve(device, alpha, overlap, **settings)
+        entropies = entropies.assign(
+            entropy=m * entropies.entropy, slope=m * entropies.entropy_slope
+        )
+        entropies = entropies[[*COLUMNS, "converged", "reason"]].assign_attrs(average=average)
+        return explained(entropies, MEANING)
 
     def begin(alpha, constraint):
         alpha = Range.of(ResolvedLoad).check("alpha", alpha)
         axes = check_axes(device, constraint)
 
         def step(overlap, _):
-            one = Range.of(GroupOverlap).check("overlap", overlap)
-            point = _point(device, alpha, one, m, axes, average)
+            checked_overlap = Range.of(GroupOverlap).check("overlap", overlap)
+            point = _point(device, alpha, checked_overlap, m, axes, average)
             return [getattr(point, name) for name in COLUMNS], None
 
         return step
@@ -341,5 +343,5 @@ def entropy(
     same: Any = {"replicas": replicas, "constraint": constraint, "average": average}
     if np.ndim(overlap) == 0:
         return solve(device, alpha, overlap, **same).entropy  # type: ignore[arg-type]
-    found = curve(device, alpha, np.ravel(overlap), **same)
-    return found.entropy.values.reshape(np.shape(overlap))
+    entropies = curve(device, alpha, np.ravel(overlap), **same)
+    return entropies.entropy.values.reshape(np.shape(overlap))

@@ -34,13 +34,15 @@ def optimum(activation, kappa, k, orthogonal=False):
 
     starts, log_alpha = [x[len(known) :]], math.inf
     for n in range(1, k + 1):
-        found = _lower(objective, starts, log_alpha)
-        log_alpha, at = float(found.fun), np.concatenate([known, found.x])
-        gaps, heights = hierarchy(at)
-        more = [np.concatenate([at[:n], [gap], at[n:], np.log(heights[-1:])]) for gap in GAPS]
+        result = _lower(objective, starts, log_alpha)
+        log_alpha, place = float(result.fun), np.concatenate([known, result.x])
+        gaps, heights = hierarchy(place)
+        more = [
+            np.concatenate([place[:n], [gap], place[n:], np.log(heights[-1:])]) for gap in GAPS
+        ]
         starts = [x[len(known) :] for x in more]
-    residual = float(np.max(np.abs(found.jac)))
-    report = accepted(residual, TOLERANCE, found.nfev, f"{k} steps", found.x)
+    residual = float(np.max(np.abs(result.jac)))
+    report = accepted(residual, TOLERANCE, result.nfev, f"{k} steps", result.x)
     return gaps, heights, log_alpha, report
 
 
@@ -54,7 +56,7 @@ def _lower(objective, starts, before):
         )
         if tried[-1].fun < before - LEAST_GAIN:
             return tried[-1]
-    return min(tried, key=lambda one: one.fun)
+    return min(tried, key=lambda result: result.fun)
 
 
 def hierarchy(x):
