@@ -60,13 +60,13 @@ def flat_load_of_countable_groups(overlap, start, axes):
         state = Finite(overlap, place, math.exp(log_replicas), axes)
         return [state.slope(state.load), state.complexity(state.load)]
 
-    found = scipy.optimize.root(residuals, start, options={"xtol": 1e-11})
-    worst = float(np.max(np.abs(found.fun)))
+    root = scipy.optimize.root(residuals, start, options={"xtol": 1e-11})
+    worst = float(np.max(np.abs(root.fun)))
     if worst > TOLERANCE:
         message = f"no load with zero slope and zero complexity at overlap {overlap:.6g}"
-        raise NotConverged(Report(False, worst, int(found.nfev), message), found.x)
-    place, log_replicas = found.x.tolist()
-    return Finite(overlap, place, math.exp(log_replicas), axes).load, found.x
+        raise NotConverged(Report(False, worst, int(root.nfev), message), root.x)
+    place, log_replicas = root.x.tolist()
+    return Finite(overlap, place, math.exp(log_replicas), axes).load, root.x
 
 
 @lru_cache(maxsize=64)
@@ -81,10 +81,10 @@ def first_flat_load(replicas, axes):
         known[logit] = _countable_groups(float(scipy.special.expit(logit)), axes)
 
         def load(logit):
-            near = min(known, key=lambda one: abs(one - logit))
+            near = min(known, key=lambda tried: abs(tried - logit))
             overlap = float(scipy.special.expit(logit))
-            found, known[logit] = flat_load_of_countable_groups(overlap, known[near], axes)
-            return found
+            alpha, known[logit] = flat_load_of_countable_groups(overlap, known[near], axes)
+            return alpha
     else:
         logit = 2.4
 
@@ -102,8 +102,8 @@ def first_flat_load(replicas, axes):
             raise NotConverged(Report(False, math.inf, len(loads), message))
         loads.append((load(x), x))
     ends = sorted((loads[-1][1], loads[-3][1]))
-    found = scipy.optimize.minimize_scalar(load, bounds=ends, options={"xatol": 1e-3})
-    return float(found.fun)
+    minimum = scipy.optimize.minimize_scalar(load, bounds=ends, options={"xatol": 1e-3})
+    return float(minimum.fun)
 
 
 def _countable_groups(overlap, axes):
@@ -116,7 +116,7 @@ def _countable_groups(overlap, axes):
         seen = {}
 
         def complexity(log_replicas, alpha=alpha, seen=seen, place=place):
-            near = min(seen, key=lambda one: abs(one - log_replicas), default=None)
+            near = min(seen, key=lambda tried: abs(tried - log_replicas), default=None)
             guess = place if near is None else seen[near][1]
             seen[log_replicas] = saddle(overlap, alpha, math.exp(log_replicas), axes, guess)
             return seen[log_replicas][0].complexity(alpha)
