@@ -309,8 +309,8 @@ def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
     else:
         start = 0.0
     limit = limits[1] if function(start) < 0.0 else limits[0]
-    given = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
-    return first_root(function, start, limit, step=step, **given)[0]
+    settings = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
+    return first_root(function, start, limit, step=step, **settings)[0]
 
 
 @arguments.checked

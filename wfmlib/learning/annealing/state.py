@@ -124,7 +124,7 @@ class Model:
         """Shape (K, n) of the weights of one replica."""
         return self.units, self.n
 
-    def taken(self, weights):
+    def device_weights(self, weights):
         """Return a copy of weights (..., K, n) as the device takes them."""
         shape = self.device.shape(self.xi.shape[1])
         return weights.reshape(*weights.shape[:-2], *shape).copy()

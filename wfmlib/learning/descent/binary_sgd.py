@@ -38,7 +38,7 @@ from annotated_types import Interval
 from numba import njit
 from numpy.typing import ArrayLike
 
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count, Damping
@@ -73,7 +73,7 @@ class BinarySGD(Solution):
         return int(self.history["errors"].min())
 
 
-@tells("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
+@advised("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
 @arguments.checked
 def binary_sgd(
     xi: ArrayLike,
@@ -160,7 +160,7 @@ def binary_sgd(
                 history[name].append(value)
             bar.set_postfix(errors=history["errors"][-1], refresh=False)
             bar.update()
-    weights = [one.astype(np.int8) for one in descent.binary]
+    weights = [layer.astype(np.int8) for layer in descent.binary]
     errors = BinaryMLP(weights).errors(xi, sigma)
     return BinarySGD(
         device=None,
@@ -208,7 +208,7 @@ class Descent:
     def gradients(self, a, sigma):
         """Return the straight-through gradient of the mean loss, layer by layer."""
         scale = self.gamma / len(a)
-        return [scale * one for one in self._sums(a, sigma)]
+        return [scale * layer for layer in self._sums(a, sigma)]
 
     def _sums(self, a, sigma):
         """Return the gradients over ``gamma / len(a)``: exact, in arrays that are used again."""
@@ -256,7 +256,7 @@ def _hidden(units):
         raise TypeError(
             f"units must be a number of hidden units, or a list of them, got {units!r}"
         )
-    return [arguments.integer("units", one, 1) for one in units]
+    return [arguments.integer("units", number, 1) for number in units]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -345,9 +345,9 @@ def _move(w, b, v, total, scale, eta, momentum):
     In NumPy, all in single precision: ``v[:] = momentum * v + scale * total``,
     ``w[:] = np.clip(w - eta * v, -1, 1)``, ``b[:] = np.where(w >= 0, 1, -1)``.
     """
-    one = np.float32(1.0)
+    bound = np.float32(1.0)
     for i in range(len(w)):
         v[i] = momentum * v[i] + np.float32(scale * total[i])
         moved = w[i] - eta * v[i]
-        w[i] = min(max(moved, -one), one)
-        b[i] = one if w[i] >= 0 else -one
+        w[i] = min(max(moved, -bound), bound)
+        b[i] = bound if w[i] >= 0 else -bound

@@ -39,7 +39,7 @@ from wfmlib.learning.descent.mini_batches import (
     uniform_weights,
 )
 from wfmlib.learning.messages.channel import exact
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count, NotNegative, Positive
@@ -73,7 +73,7 @@ class EntropicLeastAction(Solution):
     snapshots: dict
 
 
-@tells("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
+@advised("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
 @arguments.checked
 def entropic_least_action(
     device: Device,
@@ -169,7 +169,7 @@ def entropic_least_action(
                 history[name].append(value)
             epoch = len(history["spread"])
             if epoch in wanted:
-                kept[epoch] = instance.taken(w)
+                kept[epoch] = instance.device_weights(w)
             bar.set_postfix(spread=f"{spread:.1e}", errors=errors, refresh=False)
             bar.update()
             if spread <= collapse:
@@ -180,7 +180,7 @@ def entropic_least_action(
     normal = center.copy()
     normalise(normal)
     refuse_zeros(normal, len(history["spread"]))
-    weights = instance.taken(normal)
+    weights = instance.device_weights(normal)
     return EntropicLeastAction(
         device=device,
         weights=weights,
@@ -188,7 +188,7 @@ def entropic_least_action(
         converged=bool(history["spread"][-1] <= collapse),
         epochs=len(history["spread"]),
         history=history,
-        replicas=instance.taken(w),
+        replicas=instance.device_weights(w),
         snapshots=kept,
     )
 

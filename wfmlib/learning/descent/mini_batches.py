@@ -63,7 +63,7 @@ class Instance:
         """Patterns in the largest mini-batch."""
         return int(self.edges[1])
 
-    def taken(self, weights):
+    def device_weights(self, weights):
         """Return weights (..., K, M) of norm 1 as the device takes them: ``|w_k|^2 = M``."""
         shape = weights.shape[:-2] + self.device.shape(self.aligned.shape[1])
         return (math.sqrt(self.shape[1]) * weights).reshape(shape)

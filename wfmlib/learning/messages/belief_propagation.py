@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
-from wfmlib.learning.solution import Best, Marginals, tells
+from wfmlib.learning.solution import Best, Marginals, advised
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
@@ -73,7 +73,7 @@ class BeliefPropagation(Marginals):
         return f"{super().__repr__()}\n  entropy: {self.entropy:.6g} nats per weight"
 
 
-@tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
+@advised("more max_sweeps, damping=0.5, another rng, or fewer patterns")
 @arguments.checked
 def belief_propagation(
     device: Device,

@@ -132,10 +132,10 @@ class Messages(ABC):
 def _check(arrays, shapes):
     """Refuse arrays of messages that are not those of this problem."""
     if not isinstance(arrays, dict) or set(arrays) != set(shapes):
-        given = sorted(arrays) if isinstance(arrays, dict) else arrays
+        names = sorted(arrays) if isinstance(arrays, dict) else arrays
         raise ValueError(
             f"messages must be those of a run with the same weights ({', '.join(shapes)}), "
-            f"got {given!r}"
+            f"got {names!r}"
         )
     for name, allowed in shapes.items():
         array = np.asarray(arrays[name])

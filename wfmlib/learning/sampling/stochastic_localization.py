@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.packed_patterns import PackedPatterns, packed_together
 from wfmlib.learning.sampling.tilted_means import TiltedMeans
-from wfmlib.learning.solution import Best, Solution, tells
+from wfmlib.learning.solution import Best, Solution, advised
 from wfmlib.models.constraints import LogPotential, Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
@@ -56,7 +56,7 @@ class Localization(Solution):
     means: np.ndarray
 
 
-@tells("a LogPotential(1.0), a smaller load, shorter steps, or damping=0.5")
+@advised("a LogPotential(1.0), a smaller load, shorter steps, or damping=0.5")
 @arguments.checked
 def stochastic_localization(
     device: Device,

@@ -173,7 +173,7 @@ class Point(Shown):
         return {"local_entropy": ROUNDING / (1.0 - self.overlap)} | super()._most()
 
     def _formatted(self, name: str, value: Any) -> str:
-        return super()._told(name, value).replace("RS ", "")  # it is symmetry of groups here
+        return super()._formatted(name, value).replace("RS ", "")  # it is symmetry of groups here
 
 
 @arguments.checked
