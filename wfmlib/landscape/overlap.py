@@ -212,7 +212,7 @@ def _layers(name, w):
 
 
 def _same_shapes(first, second):
-    shapes = [[w.shape for w in each] for each in (first, second)]
+    shapes = [[w.shape for w in network] for network in (first, second)]
     if shapes[0] != shapes[1]:
-        got = " and ".join(", ".join(str(shape) for shape in each) for each in shapes)
+        got = " and ".join(", ".join(str(shape) for shape in network) for network in shapes)
         raise ValueError(f"w1 and w2 must have the same shape, got {got}")

@@ -85,7 +85,9 @@ def simplex(
     """
     if not isinstance(solutions, (list, tuple)) or len(solutions) < 2:
         raise TypeError("solutions must be a list of Solutions or networks, at least two")
-    nets = [_configuration.network(each, f"solutions[{r}]") for r, each in enumerate(solutions)]
+    nets = [
+        _configuration.network(solution, f"solutions[{r}]") for r, solution in enumerate(solutions)
+    ]
     layers = [_layers(f"solutions[{r}]", net) for r, net in enumerate(nets)]
     shapes = [[w.shape for w in network] for network in layers]
     if any(type(net) is not type(nets[0]) for net in nets) or any(s != shapes[0] for s in shapes):
@@ -100,7 +102,7 @@ def simplex(
     seen = xi.astype(float)
     if match != "none":
         free = isinstance(nets[0], BinaryMLP)
-        layers[1:] = [_matched(layers[0], other, seen, match, free) for other in layers[1:]]
+        layers[1:] = [_matched(layers[0], second, seen, match, free) for second in layers[1:]]
     shares = _lattice(len(nets), steps)
     rate = np.array([np.mean(_answers(_mixed(layers, point), seen) != sigma) for point in shares])
     corners = rate[np.any(shares == 1.0, axis=1)]

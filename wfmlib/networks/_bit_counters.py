@@ -58,8 +58,8 @@ def _add_word(table, weights, counter, carry):
     counter[carry] = up
 
 
-def _add_rows(counter, total, one, other, carry):
-    counter[total], counter[carry] = _summed(counter[one], counter[other], counter[total])
+def _add_rows(counter, total, first, second, carry):
+    counter[total], counter[carry] = _summed(counter[first], counter[second], counter[total])
 
 
 # ------------------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def add_word(context, table, weights, counter, carry):
 
 @plain(_add_rows)
 @intrinsic
-def add_rows(context, counter, total, one, other, carry):
-    """Add rows `one` and `other` to row `total`, and write the carry to row `carry`."""
+def add_rows(context, counter, total, first, second, carry):
+    """Add rows `first` and `second` to row `total`, and write the carry to row `carry`."""
 
     def generate(context, builder, signature, arguments):
         (counter,) = _data(context, builder, signature, arguments, 0)

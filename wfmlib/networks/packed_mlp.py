@@ -123,8 +123,8 @@ def _count(seen, weights, counters, top, start, table):
         counter = counters[k]
         counter[carry] = _NONE
         for level in range(LEVELS, top + 1):  # those that still wait
-            other = wait + level if words >> (level - LEVELS) & 1 else zero
-            add_rows(counter, level, other, carry, carry)
+            partner = wait + level if words >> (level - LEVELS) & 1 else zero
+            add_rows(counter, level, partner, carry, carry)
 
 
 @njit(cache=True, nogil=True)

@@ -49,7 +49,9 @@ class Shown:
 
     def _rows(self) -> list[tuple[str, str]]:
         values = [(name, getattr(self, name)) for name in self.found]
-        return [(name, self._formatted(name, value)) for name, value in values if value is not None]
+        return [
+            (name, self._formatted(name, value)) for name, value in values if value is not None
+        ]
 
     def _formatted(self, name: str, value: Any) -> str:
         """Return a value with its unit, and in words what it means."""
