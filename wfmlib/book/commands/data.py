@@ -52,7 +52,7 @@ def _get(args):
     from wfmlib.datasets import sources, store
     from wfmlib.numerics import arguments
 
-    names = [arguments.choice("NAME", one, tuple(sources.FOLDERS)) for one in args.names]
+    names = [arguments.choice("NAME", data_set, tuple(sources.FOLDERS)) for data_set in args.names]
     folders = [sources.FOLDERS[name] for name in names or sources.FOLDERS]
     labels = {**sources.REGISTRY, **sources.BATCHES}
     labels.pop(sources.ARCHIVE)

@@ -87,13 +87,13 @@ class Function:
         """Return the values of the answer at the points."""
         if not callable(answer):
             raise TypeError(f"answer must be a function, {self.asked}, not {answer!r}")
-        found = []
+        numbers = []
         for point in self.points:
             value = _real(answer(point))
             if value is None or value.size != 1:
                 raise TypeError(f"answer must be a function that returns a number at {point}")
-            found.append(value.item())
-        return np.array(found)
+            numbers.append(value.item())
+        return np.array(numbers)
 
     def at_points(self, function: Callable[[float], float]) -> np.ndarray:
         """Return what is right, or a mistake, at the points."""
@@ -102,31 +102,31 @@ class Function:
 
 def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
     """Return whether an answer is right, or the hint for the mistake that gives it."""
-    given, right = question.values(answer), question.at_points(question.right)
-    if _equal(given, right, question.tolerance):
+    values, right = question.values(answer), question.at_points(question.right)
+    if _equal(values, right, question.tolerance):
         return Result(exercise, True, "right.")
     for mistake, hint in question.mistakes:
-        if _equal(given, question.at_points(mistake), question.tolerance):
+        if _equal(values, question.at_points(mistake), question.tolerance):
             return Result(exercise, False, f"not yet. {hint}")
-    if _equal(given, -right, question.tolerance):
+    if _equal(values, -right, question.tolerance):
         return Result(exercise, False, "not yet. Look at the sign.")
-    if any(_equal(given, factor * right, question.tolerance) for factor in (0.5, 2.0)):
+    if any(_equal(values, factor * right, question.tolerance) for factor in (0.5, 2.0)):
         return Result(exercise, False, "not yet. A factor of two is missing, or is there twice.")
-    if _equal(given, right / np.log(2.0), question.tolerance):
+    if _equal(values, right / np.log(2.0), question.tolerance):
         return Result(exercise, False, "not yet. Which logarithm? The book counts in nats.")
     return Result(exercise, False, OTHERWISE)
 
 
-def _equal(given, wanted, tolerance):
-    return bool(np.all(np.abs(given - wanted) <= tolerance * np.abs(wanted)))
+def _equal(values, wanted, tolerance):
+    return bool(np.all(np.abs(values - wanted) <= tolerance * np.abs(wanted)))
 
 
 def _real(value):
     """Return a value as an array of finite or infinite real numbers, None if it is not one."""
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except ValueError:  # rows of different lengths
         return None
-    if found.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf":
         return None
-    return found.astype(float)
+    return array.astype(float)

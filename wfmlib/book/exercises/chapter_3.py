@@ -71,11 +71,11 @@ def _any(load):
 def _group(unit, q1):
     """Field of the replicas, its distribution in the group, and three effective overlaps."""
     spread = large_deviation.solve(TreeCommittee(np.inf, unit), 1.0, q1).spread
-    at, centre = unit.effective_overlap(q1), unit.effective_overlap(math.sqrt(q1)).c
-    shared = FIELD - at.slope * spread / at.complement * HAZARD
-    shared *= math.sqrt(at.complement / at.c)
+    overlap, centre = unit.effective_overlap(q1), unit.effective_overlap(math.sqrt(q1)).c
+    shared = FIELD - overlap.slope * spread / overlap.complement * HAZARD
+    shared *= math.sqrt(overlap.complement / overlap.c)
     weight = gaussian.G(shared) * np.gradient(shared, FIELD) * (FIELD[1] - FIELD[0])
-    return weight, at.c, at.complement, centre
+    return weight, overlap.c, overlap.complement, centre
 
 
 def centre_errs(q1, unit=Sign(), nearer=True, right=True, root=True):

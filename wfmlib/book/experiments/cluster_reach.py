@@ -39,7 +39,7 @@ def sample(settings, point, seed):
         errors = Perceptron().network(weights).errors(xi, sigma)
         return _outcome(errors, sweeps, outcome(errors, settled=False))
     if "focusing" in algorithm:
-        found = learning.focusing_bp(
+        result = learning.focusing_bp(
             Perceptron(),
             xi,
             sigma,
@@ -48,7 +48,7 @@ def sample(settings, point, seed):
             rng=start,
             **{name: settings[name] for name in ("replicas", "max_sweeps", "tolerance", "form")},
         )
-        return _outcome(found.errors, found.epochs, found.outcome)
+        return _outcome(result.errors, result.epochs, result.outcome)
     reinforced = reinforced_message_passing(
         xi,
         sigma,

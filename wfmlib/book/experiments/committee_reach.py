@@ -47,15 +47,15 @@ def sample(settings, point, seed):
     N, algorithm = settings["N"], point["algorithm"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     name, recipe = algorithm.partition(",")[0], settings["recipes"][algorithm]
-    found = solve(name, TreeCommittee(settings["units"]), xi, sigma, algorithm_seed, **recipe)
-    if found is None:
+    result = solve(name, TreeCommittee(settings["units"]), xi, sigma, algorithm_seed, **recipe)
+    if result is None:
         return {"solved": False, "errors": -1, "fewest": -1, "epochs": -1}
-    fewest = min(int(min(found.history["errors"])), found.errors)
+    fewest = min(int(min(result.history["errors"])), result.errors)
     return {
         "solved": fewest == 0,
-        "errors": found.errors,
+        "errors": result.errors,
         "fewest": fewest,
-        "epochs": found.epochs,
+        "epochs": result.epochs,
     }
 
 

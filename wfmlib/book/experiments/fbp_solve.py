@@ -21,8 +21,8 @@ def sample(settings, point, seed):
     """Return how one run ended."""
     chosen = settings | point
     names = "protocol", "form", "stop_at_solution"
-    *_, found = focus(chosen, chosen["alpha"], seed, **{name: chosen[name] for name in names})
-    return outcome(found)
+    *_, result = focus(chosen, chosen["alpha"], seed, **{name: chosen[name] for name in names})
+    return outcome(result)
 
 
 EXPERIMENT = Experiment(

@@ -334,7 +334,7 @@ class _Search:
         rung = _Rung(0.0, log_growth, 0.0, 0.0, self.state)
         yield rung
         split = FIRST
-        while self.case.alpha > 0.0 and not self._ended(rung):
+        while self.case.alpha > 0.0 and not self._is_last(rung):
             try:
                 state, groups = self._settled(rung.state, split, m)
             except NotConverged:  # the symmetric branch has an end, and so has this one
@@ -345,7 +345,7 @@ class _Search:
             yield rung
             split *= STRIDE if rung.log_narrow > -7.0 else SHORT_STRIDE
 
-    def _ended(self, rung):
+    def _is_last(self, rung):
         """Whether there is nothing to be found beyond a rung."""
         narrow = rung.log_narrow < self.weights.narrowest
         return narrow and (rung.log_growth > 0.0 or not self.weights.discrete)
@@ -434,7 +434,7 @@ class _Search:
         if rung.log_growth <= 0.0:  # the start lies beyond the ladder's end
             crossings = _crossings(rungs, m)
             return self.refined(crossings[-1]) if crossings else self.unbroken(m)
-        if self.weights.discrete and self._ended(rung):
+        if self.weights.discrete and self._is_last(rung):
             return self.frozen(m)
         narrow = math.exp(rung.log_narrow)
         message = f"the split grows, and is lost at (1 - p1) / (1 - p0) = {narrow:.6g}"
