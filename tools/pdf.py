@@ -56,9 +56,9 @@ def chapter(page: str, below: bool, known: set[str], html: Path = HTML) -> Tag:
         tag["src"] = "html/" + normpath(join(page, "..", tag["src"]))
     for link in section.find_all("a", href=True):
         address, _, anchor = link["href"].partition("#")
-        there = normpath(join(page, "..", address)).removesuffix(".html") if address else page
-        if there in known:
-            link["href"] = f"#{place(there, anchor)}"
+        target = normpath(join(page, "..", address)).removesuffix(".html") if address else page
+        if target in known:
+            link["href"] = f"#{place(target, anchor)}"
         elif not re.match(r"\w+:", address):
             link.unwrap()  # what is not printed
     if below:

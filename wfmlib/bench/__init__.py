@@ -270,20 +270,20 @@ def score(
     estimator = arguments.function("estimator", estimator)
     if names is not None and (isinstance(names, str) or not isinstance(names, Sequence)):
         raise TypeError(f"names must be a sequence of names, got {names!r}: write [{names!r}]")
-    wanted = tuple(INSTANCES if names is None else names)
-    instances = [load(arguments.choice("each of names", name, (*INSTANCES,))) for name in wanted]
+    chosen = tuple(INSTANCES if names is None else names)
+    instances = [load(arguments.choice("each of names", name, (*INSTANCES,))) for name in chosen]
     if not instances:
         raise ValueError("names must hold one name at least")
     places = max(instance.truth.sizes["distance"] for instance in instances)
     keys = ("distance", "truth", "truth_error", "estimate", "estimate_error", "seconds")
     table = {key: np.full((len(instances), places), math.nan) for key in keys}
     refusal = np.full((len(instances), places), "", dtype=object)
-    asked = [
+    entries = [
         (row, place)
         for row, instance in enumerate(instances)
         for place in range(len(instance.truth.distance))
     ]
-    for row, place in progress_bar(progress, asked, unit="distance"):
+    for row, place in progress_bar(progress, entries, unit="distance"):
         truth = instances[row].truth
         blind = Instance(**{**vars(instances[row]), "truth": xarray.Dataset()})
         distance = float(truth.distance[place])

@@ -377,8 +377,8 @@ def make(name):
     """Return everything that the file keeps of one instance."""
     recipe, reference_kind = INSTANCES[name], name.rsplit("-", 1)[1]
     rng = np.random.default_rng([recipe.seed, len(reference_kind)])
-    way = counted if not recipe.distances else nested if recipe.inputs > 20 else direct
-    weights, truth = way(recipe, reference_kind, rng)
+    method = counted if not recipe.distances else nested if recipe.inputs > 20 else direct
+    weights, truth = method(recipe, reference_kind, rng)
     xi, sigma, teacher = drawn(recipe)
     if recipe.device.network(weights).errors(xi, sigma):
         raise ValueError(f"{name}: the reference is no solution")

@@ -79,7 +79,7 @@ def changed(
     """
     present, changes = settable(experiment, scale), {}
     for word, value in _pairs(settings):
-        name = _known(word, present, experiment, scale)
+        name = _setting_name(word, present, experiment, scale)
         if name in changes:
             raise ValueError(f"{name} is set twice")
         changes[name] = _like(name, present[name], value)
@@ -89,7 +89,7 @@ def changed(
     parts = json.loads(json.dumps(parts))  # a copy
     for name, value in changes.items():
         for part in parts.values():
-            _put(part, name, value)
+            _replace_setting(part, name, value)
     own = replace(chosen, samples=changes.get("samples", chosen.samples), **parts)
     return replace(
         experiment,
@@ -122,16 +122,16 @@ def _flat(settings, before=""):
     return flat
 
 
-def _put(settings, name, value):
+def _replace_setting(settings, name, value):
     """Replace a setting at a name with dots; a name inside may hold dots itself."""
     for key in settings:
         if name == key:
             settings[key] = value
         elif name.startswith(f"{key}.") and isinstance(settings[key], dict):
-            _put(settings[key], name[len(key) + 1 :], value)
+            _replace_setting(settings[key], name[len(key) + 1 :], value)
 
 
-def _known(word, present, experiment, scale):
+def _setting_name(word, present, experiment, scale):
     """Return the name that a word stands for."""
     if word in present:
         return word

@@ -453,15 +453,15 @@ def run(
     arguments.member("experiment", experiment, (Experiment,))
     arguments.integer("jobs", jobs, 1)
     arguments.choice("progress", progress, (None, False, True))
-    wanted = tasks(experiment, scale)
+    all_tasks = tasks(experiment, scale)
     if output is not None:  # or a night's work finds nowhere to go
         Path(output).mkdir(parents=True, exist_ok=True)
     kept = _kept(experiment, scale) if cache else None
-    samples = _finished(kept, wanted) if kept else {}
-    todo, commit = [task for task in wanted if task.key not in samples], _commit()
+    samples = _finished(kept, all_tasks) if kept else {}
+    todo, commit = [task for task in all_tasks if task.key not in samples], _commit()
     failures = []
     bar = tqdm(
-        total=len(wanted),
+        total=len(all_tasks),
         initial=len(samples),
         desc=experiment.name,
         unit="sample",
@@ -484,7 +484,7 @@ def run(
         return result
     path = archive_path(experiment.archive_name, scale, output)
     save(result.dataset, path)
-    for task in wanted if kept and not failures else ():  # the archive has them
+    for task in all_tasks if kept and not failures else ():  # the archive has them
         (kept / f"{task.key}.npz").unlink(missing_ok=True)
     return Run(experiment, scale, samples, result.failures, result.computed, path)
 
@@ -581,15 +581,15 @@ def _kept(experiment, scale):
     return pooch.os_cache("wfmlib") / "samples" / name
 
 
-def _finished(kept, wanted):
+def _finished(kept, all_tasks):
     """Return the samples that are kept, by the keys of their tasks; a damaged one is none."""
     finished = {}
-    for task in wanted:
+    for task in all_tasks:
         path = kept / f"{task.key}.npz"
         with contextlib.suppress(Exception):  # of zip, NumPy and JSON, whatever they stumble over
-            held = np.load(io.BytesIO(path.read_bytes()))
-            values = {name: held[f"values/{name}"] for name in task.experiment.variables}
-            finished[task.key] = Sample(values, *json.loads(str(held["told"])))
+            file = np.load(io.BytesIO(path.read_bytes()))
+            values = {name: file[f"values/{name}"] for name in task.experiment.variables}
+            finished[task.key] = Sample(values, *json.loads(str(file["told"])))
     return finished
 
 
@@ -785,8 +785,8 @@ def save(data: Any, path: str | Path) -> None:
     content = bytes(data.to_netcdf(engine="scipy", format="NETCDF3_64BIT"))
     write_atomically(path, content)
     listed = registry(path)
-    known = sums(listed) | {path.name: hashlib.sha256(content).hexdigest()}
-    lines = [f"{name} {digest}\n" for name, digest in sorted(known.items())]
+    digests = sums(listed) | {path.name: hashlib.sha256(content).hexdigest()}
+    lines = [f"{name} {digest}\n" for name, digest in sorted(digests.items())]
     write_atomically(listed, "".join(lines).encode())
 
 
@@ -805,9 +805,9 @@ def read(path: str | Path) -> Any:
 
     path = Path(path)
     content = path.read_bytes()
-    known = sums(REGISTRY) | sums(registry(path))
+    digests = sums(REGISTRY) | sums(registry(path))
     digest = hashlib.sha256(content).hexdigest()
-    if known.get(path.name, digest) != digest:
+    if digests.get(path.name, digest) != digest:
         raise DamagedArchiveError(
             f"{path} has not the SHA-256 of the registry: it is damaged, or another one; remove "
             "it and make it anew"
@@ -897,26 +897,26 @@ def _compare(experiment, data, scale, place):
     if isinstance(outcome, Failure):
         return outcome
     computed, agreement = outcome[0], experiment.agreement
-    held = {name: data[name].values[place] for name in experiment.variables}
-    excesses = {name: _excess(computed[name], held[name], agreement) for name in held}
+    archived = {name: data[name].values[place] for name in experiment.variables}
+    excesses = {name: _excess(computed[name], archived[name], agreement) for name in archived}
     worst = max(excesses, key=excesses.__getitem__)
-    excess, chaotic = excesses[worst], agreement.is_chaotic(held)
+    excess, chaotic = excesses[worst], agreement.is_chaotic(archived)
     agrees = excess <= 1.0 or (
-        chaotic and all(_within(computed[name], data[name], len(place)) for name in held)
+        chaotic and all(_within(computed[name], data[name], len(place)) for name in archived)
     )
     return Compared(task, excess, worst, chaotic, agrees)
 
 
-def _excess(computed, held, agreement):
+def _excess(computed, archived, agreement):
     """Return the largest difference of two arrays in units of the tolerance."""
-    held, real = np.asarray(held), computed.dtype.kind == "f"
-    if np.array_equal(computed, held, equal_nan=real):
+    archived, real = np.asarray(archived), computed.dtype.kind == "f"
+    if np.array_equal(computed, archived, equal_nan=real):
         return 0.0
-    finite = np.isfinite(held)
-    if not real or not np.array_equal(computed[~finite], held[~finite], equal_nan=True):
+    finite = np.isfinite(archived)
+    if not real or not np.array_equal(computed[~finite], archived[~finite], equal_nan=True):
         return math.inf
-    apart = np.abs(computed - held)[finite]
-    allowed = (agreement.atol + agreement.rtol * np.abs(held))[finite]
+    apart = np.abs(computed - archived)[finite]
+    allowed = (agreement.atol + agreement.rtol * np.abs(archived))[finite]
     with np.errstate(divide="ignore"):
         excess = np.where(apart > 0.0, apart / allowed, 0.0)
     return float(np.max(excess, initial=0.0)) if np.isfinite(apart).all() else math.inf

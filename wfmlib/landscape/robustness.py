@@ -165,13 +165,13 @@ def error_profile(
         raise ValueError("solution must have two or more weights in a unit to move on a sphere")
     distances = _row("distances", distances)
     rng = arguments.generator(rng)
-    seen = net.prepared(xi) if hasattr(net, "prepared") else xi
+    prepared = net.prepared(xi) if hasattr(net, "prepared") else xi
     wrong = np.empty((len(distances), samples))
     for i, distance in enumerate(distances):
         for j in range(samples):
             moved = [_moved(w, distance, binary, rng) for w in start]
             net.w = moved[0] if layers is None else type(layers)(moved)
-            wrong[i, j] = net.errors(seen, sigma)
+            wrong[i, j] = net.errors(prepared, sigma)
     rate = wrong / len(xi)
     realised = distances
     if binary:

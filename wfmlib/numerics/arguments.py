@@ -219,14 +219,14 @@ def checked(function: F) -> F:
     call, when all that they name is there. A keyword that the function does not have is refused
     with the one that was meant.
     """
-    known = inspect.signature(function).parameters
-    parameters = known.values()
+    signature = inspect.signature(function).parameters
+    parameters = signature.values()
 
     @functools.cache
     def read():
         checks, hints = [], _hints(function)
         for place, parameter in enumerate(parameters):
-            check = _check(parameter.name, hints.get(parameter.name))
+            check = _checker(parameter.name, hints.get(parameter.name))
             if check:
                 place = math.inf if parameter.kind is parameter.KEYWORD_ONLY else place
                 default = parameter.default
@@ -237,8 +237,8 @@ def checked(function: F) -> F:
     @functools.wraps(function)
     def run(*positional, **named):
         for name in named:
-            if name not in known:
-                _check_keyword(function.__name__, known, name, named[name])
+            if name not in signature:
+                _check_keyword(function.__name__, signature, name, named[name])
         values = list(positional)
         for place, name, check, default in read():
             if place < len(values):
@@ -273,11 +273,11 @@ NEAR = {
 }
 
 
-def _check_keyword(function, known, name, value):
+def _check_keyword(function, signature, name, value):
     """Raise TypeError where an argument that a function does not have stands for one it has."""
     meant, cure = NEAR.get(name, (None, ""))
-    if meant not in known:
-        meant = next(iter(difflib.get_close_matches(name, known, 1, 0.75)), None)
+    if meant not in signature:
+        meant = next(iter(difflib.get_close_matches(name, signature, 1, 0.75)), None)
         cure = f"write {meant}={{}}"
     if meant:
         text = repr(value) if value is None or isinstance(value, Real) else "..."
@@ -292,11 +292,11 @@ def check_fields(instance: Any) -> None:
 
 @functools.cache
 def _fields(kind):
-    checks = [(name, _check(name, hint)) for name, hint in _hints(kind).items()]
+    checks = [(name, _checker(name, hint)) for name, hint in _hints(kind).items()]
     return [(name, check) for name, check in checks if check]
 
 
-def _check(name, hint):
+def _checker(name, hint):
     """Return a function that checks one argument; None where its annotation says too little."""
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     words, numbers, kinds = [], [], []
@@ -441,15 +441,15 @@ def signs(name: str, value: Any, ndim: int) -> Array:
     """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
     entries = array(name, value)
     if entries.dtype.kind not in "iuf":
-        held = f"dtype {entries.dtype}"
+        content = f"dtype {entries.dtype}"
         if entries.dtype == bool:
-            held += f": write 2 * {name} - 1, or patterns.signs({name})"
+            content += f": write 2 * {name} - 1, or patterns.signs({name})"
         elif entries.dtype == object and entries.size:
             odd = next(
                 (entry for entry in entries.flat if not isinstance(entry, Real)), entries.flat[0]
             )
-            held += f" with an entry {odd!r}"
-        raise TypeError(f"{name} must be an array of -1 and +1, got {held}")
+            content += f" with an entry {odd!r}"
+        raise TypeError(f"{name} must be an array of -1 and +1, got {content}")
     if entries.ndim != ndim or entries.size == 0:
         raise ValueError(
             f"{name} must be a non-empty array with {ndim} {'axes' if ndim > 1 else 'axis'}, "

@@ -183,7 +183,7 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
         yield line(learning_coefficient, ruler, _bowl(N, power), N / power, localization=1e-3)
     for load, distance in ((0.5, 0.1), (1.0, 0.2)):
         model, net, xi, sigma = _taught(Perceptron(Spherical()), N, round(load * N), seed)
-        truth = _known(net, xi, sigma, distance)
+        truth = _log_share_by_messages(net, xi, sigma, distance)
         methods = ["rays", "importance", "annealing"] + ["splitting"] * (N <= 200)
         for method in methods if load == 0.5 else methods[2:3]:
             options = {"method": method, "distance": distance}
@@ -198,7 +198,7 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
             if ruler == "counted":
                 truth = _counted(device, model, xi, sigma, round(0.1 * size))
             else:
-                truth = _known(net, xi, sigma, distance)
+                truth = _log_share_by_messages(net, xi, sigma, distance)
             options = {"method": "splitting", "distance": distance}
             yield line(local_volume, ruler, model, truth, round(distance, 4), **options)
 
@@ -223,7 +223,7 @@ def _taught(device, N, P, seed):
     return Model(net, xi, sigma), net, xi, sigma
 
 
-def _known(net, xi, sigma, distance):
+def _log_share_by_messages(net, xi, sigma, distance):
     """Return the logarithm of a share of the sphere, by messages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", learning.NotSettled)  # at distances other than this

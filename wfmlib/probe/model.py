@@ -135,7 +135,7 @@ class Model:
             raise ValueError(f"layers must hold {len(self.weights)} weights, got {self.layers}")
         self.weights.flags.writeable = False
         for name in self.functions:
-            self._try(name)
+            self._check_function(name)
         self.cost = 0  # a loss, an error and a gradient count one each, a try nothing
         self._warn()
 
@@ -179,7 +179,7 @@ class Model:
             return self._many[name](weights)
         return np.array([self.functions[name](row) for row in weights], dtype=float)
 
-    def _try(self, name):
+    def _check_function(self, name):
         """Check what a function answers at the weights."""
         value = arguments.reals(f"{name}(weights)", self.functions[name](self.weights))
         shape = {"gradient": self.weights.shape, "margins": value.shape[:1] or (1,)}.get(name, ())

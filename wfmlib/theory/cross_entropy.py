@@ -194,14 +194,14 @@ def _lines(quantity, device, alpha, gamma):
 
 def _line(quantity, device, activation, alpha, gamma):
     """Return the smallest beta at which a quantity, positive at high temperature, vanishes."""
-    known = {}  # ln q_hat at ln beta
+    log_q_hats = {}  # ln q_hat at ln beta
 
     def value_at(log_beta):
         axes = device.weights, activation, CrossEntropy(gamma, min(math.exp(log_beta), LARGEST))
         try:
-            if log_beta not in known:
-                known[log_beta] = _nearby(device, alpha, axes, log_beta, known)
-            state = Stationary(math.exp(known[log_beta]), *axes)
+            if log_beta not in log_q_hats:
+                log_q_hats[log_beta] = _nearby(device, alpha, axes, log_beta, log_q_hats)
+            state = Stationary(math.exp(log_q_hats[log_beta]), *axes)
             return quantity(thermal_point(device, alpha, state, axes))
         except NotConverged:  # far too cold
             return -1.0
@@ -217,11 +217,11 @@ def _line(quantity, device, activation, alpha, gamma):
     return math.exp(root)
 
 
-def _nearby(device, alpha, axes, log_beta, known):
+def _nearby(device, alpha, axes, log_beta, log_q_hats):
     """Return the logarithm of q_hat, from those at other temperatures if there are any."""
-    if len(known) > 1:
-        last, first = sorted(known, key=lambda place: abs(place - log_beta))[:2]
-        new, old = known[last], known[first]
+    if len(log_q_hats) > 1:
+        last, first = sorted(log_q_hats, key=lambda place: abs(place - log_beta))[:2]
+        new, old = log_q_hats[last], log_q_hats[first]
         guess = new + (log_beta - last) * (new - old) / (last - first)
 
         def excess(log_q_hat):

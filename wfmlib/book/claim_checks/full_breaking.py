@@ -57,9 +57,10 @@ def symmetric_capacity_grows_as_root():
     """The replica-symmetric capacity of ten thousand and of a million sign units."""
     few, many = 10_001, 1_000_001
     growth = typical.capacity(TreeCommittee(many)) / typical.capacity(TreeCommittee(few))
-    wanted = (many / few) ** 0.5
-    return abs(growth / wanted - 1.0) < CLOSE, (
-        f"a hundred times as many units store {growth:.2f} times as much: {wanted:.2f} by the law"
+    expected = (many / few) ** 0.5
+    return abs(growth / expected - 1.0) < CLOSE, (
+        f"a hundred times as many units store {growth:.2f} times as much: {expected:.2f} by "
+        "the law"
     )
 
 

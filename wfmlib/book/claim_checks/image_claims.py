@@ -300,16 +300,16 @@ def image_noise_orders_alike():
     for data in ("original", "shuffled"):
         for pair in combinations(ORDER, 2):
             volumes = [_volumes(a, data, places) for a in pair]
-            known = np.all([np.sum(np.isfinite(v), axis=0) > 1 for v in volumes], axis=0)
+            settled = np.all([np.sum(np.isfinite(v), axis=0) > 1 for v in volumes], axis=0)
             signs = {
                 evidence.compare_groups(*(v[:, k] for v in volumes), comparisons=len(places)).sign
-                for k in np.flatnonzero(known)
+                for k in np.flatnonzero(settled)
             }
             if signs in ({1}, {-1}):
                 orders.append((data, *(pair if signs == {1} else pair[::-1])))
     for data, wide, narrow in orders:
-        both = [_minima(data, algorithm=a)["accuracy"] for a in (wide, narrow)]
-        pairs = [[accuracy.sel(noise=eta).values for accuracy in both] for eta in noises]
+        accuracies = [_minima(data, algorithm=a)["accuracy"] for a in (wide, narrow)]
+        pairs = [[accuracy.sel(noise=eta).values for accuracy in accuracies] for eta in noises]
         number = len(noises) * len(orders)
         tested += [evidence.compare_groups(*pair, comparisons=number) for pair in pairs]
         worst = max(test.p for test in tested[-len(noises) :])
@@ -320,20 +320,20 @@ def image_noise_orders_alike():
 
 def image_elal_and_slow_alike_under_noise():
     """The gap of mean accuracies on the pictures, over the range of the four, at every noise."""
-    both = (
+    accuracies = (
         _minima()["accuracy"]
         .sel(noise=slice(0.01, 0.99))
         .transpose("algorithm", "noise", "sample")
     )
-    spread = SLIGHT * np.ptp(both.mean("sample").values, axis=0)
-    elal, slow = (both.sel(algorithm=a).values for a in ("eLAL", "ceSGD slow"))
+    spread = SLIGHT * np.ptp(accuracies.mean("sample").values, axis=0)
+    elal, slow = (accuracies.sel(algorithm=a).values for a in ("eLAL", "ceSGD slow"))
     gap, number = elal.mean(axis=1) - slow.mean(axis=1), 2 * len(spread)
     tested = []
     for first, second, bound in zip(elal, slow, spread, strict=True):
         tested.append(evidence.compare_groups(first + bound, second, comparisons=number))
         tested.append(evidence.compare_groups(second + bound, first, comparisons=number))
     share = SLIGHT * np.abs(gap) / spread
-    noises = both["noise"].values
+    noises = accuracies["noise"].values
     half = noises < 0.55
     most = int(np.argmax(share))
     finding = (

@@ -95,7 +95,7 @@ def energetic_term_is_log_fraction():
 
 
 @cache
-def _both(weights, overlap, load):
+def _log_fractions(weights, overlap, load):
     return [
         large_deviation.local_entropy(TreeCommittee(np.inf, unit, weights), load, overlap)
         for unit in (ReLU(), Sign())
@@ -105,7 +105,7 @@ def _both(weights, overlap, load):
 def relu_denser_near_one():
     """The log fractions at q1 = 0.95, small loads: rectifiers, sign units."""
     cases = ((Binary(), 0.2), (Binary(), 0.4), (Spherical(), 0.5), (Spherical(), 0.75))
-    fractions = [_both(weights, 0.95, load) for weights, load in cases]
+    fractions = [_log_fractions(weights, 0.95, load) for weights, load in cases]
     words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in fractions)
     return all(sign < relu < 0.0 for relu, sign in fractions), (
         f"{words} at overlap 0.95 (binary at α = 0.2, 0.4; real at 0.5, 0.75)"
@@ -115,7 +115,8 @@ def relu_denser_near_one():
 def relu_and_sign_switch():
     """The log fractions at q1 = 0.98, binary weights at α = 0.75, real weights at α = 2."""
     fractions = [
-        _both(weights, 0.98, load) for weights, load in ((Binary(), 0.75), (Spherical(), 2))
+        _log_fractions(weights, 0.98, load)
+        for weights, load in ((Binary(), 0.75), (Spherical(), 2))
     ]
     words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in fractions)
     return all(relu < sign for relu, sign in fractions), (

@@ -61,8 +61,8 @@ def _run(args):
         if args.folder is None:
             files.append(experiments.cache_folder() / f"{experiment.name}.nc")
         archive = next((file for file in files if file.exists()), None)
-        known = args.folder is None and f"{experiment.name}.nc" in runs.sums(runs.REGISTRY)
-        state = _state(archive) if archive else "on the site" if known else "none"
+        on_site = args.folder is None and f"{experiment.name}.nc" in runs.sums(runs.REGISTRY)
+        state = _state(archive) if archive else "on the site" if on_site else "none"
         rows.append((experiment.name, str(experiment.chapter), source, *counts, state))
     print("\n".join(table(rows, right=(1, 3, 4))))
     own = sorted(Path(folder).glob(f"*{runs.MARK}*.nc")) if folder else []

@@ -74,11 +74,11 @@ def error(values: np.ndarray, computed, xlim, ylim) -> float:
         low, high = np.clip(mark.only or ylim, *ylim)
         xs, ys = np.broadcast_arrays(*mark.on(len(values))[:2])
         u, v = ((z - a) / (b - a) for z, (a, b) in ((xs, xlim), (ys, ylim)))
-        seen = (ys >= low) & (ys <= high) & (u >= 0) & (u <= 1)
+        inside = (ys >= low) & (ys <= high) & (u >= 0) & (u <= 1)
         for k in range(1, len(values) - 1):
             around = values[[k - 1, k + 1]]
             line = [rows(around, z[[k - 1, k + 1]], values[[k]])[0] for z in (u, v)]
-            off = _apart(np.column_stack([u[k], v[k]])[seen[k]], np.column_stack(line))
+            off = _apart(np.column_stack([u[k], v[k]])[inside[k]], np.column_stack(line))
             h = np.abs(np.diff(values[k - 1 : k + 2]))
             worst = max(worst, off * h.max() ** 2 / (4 * h[0] * h[1]))
     return worst

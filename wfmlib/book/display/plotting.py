@@ -85,9 +85,9 @@ def label(variable):
 
 
 def _named(argument, name, data):
-    known = sorted(map(str, data.variables))
+    names = sorted(map(str, data.variables))
     if name not in data.variables:
-        raise ValueError(f"{argument} must be one of {', '.join(known)}, got {name!r}")
+        raise ValueError(f"{argument} must be one of {', '.join(names)}, got {name!r}")
     return name
 
 

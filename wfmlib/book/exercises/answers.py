@@ -117,8 +117,8 @@ def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
     return Result(exercise, False, OTHERWISE)
 
 
-def _equal(values, wanted, tolerance):
-    return bool(np.all(np.abs(values - wanted) <= tolerance * np.abs(wanted)))
+def _equal(values, expected, tolerance):
+    return bool(np.all(np.abs(values - expected) <= tolerance * np.abs(expected)))
 
 
 def _real(value):

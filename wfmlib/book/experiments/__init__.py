@@ -254,10 +254,10 @@ def _from_site(file, make):
             keeper.fetch(file, downloader=pooch.HTTPDownloader(bar, timeout=PATIENCE))
     except (OSError, ValueError) as error:  # no connection or no room; or another SHA-256
         answered = isinstance(error, ValueError) or getattr(error, "response", None) is not None
-        why = str(error) if answered else error.strerror or type(error).__name__
+        reason = str(error) if answered else error.strerror or type(error).__name__
         raise FileNotFoundError(
-            f"{file} is not here, and {keeper.get_url(file)} does not give it ({why}). {SITE} may "
-            f"name another address of the book's site, or its folder. Or {make}"
+            f"{file} is not here, and {keeper.get_url(file)} does not give it ({reason}). {SITE} "
+            f"may name another address of the book's site, or its folder. Or {make}"
         ) from None
     return path
 

@@ -60,8 +60,8 @@ def sample(settings, point, seed):
     return _outcome(reinforced.errors, reinforced.sweeps, reinforced.outcome)
 
 
-def _outcome(errors, sweeps, how):
-    ending = learning.ENDINGS.index(how)
+def _outcome(errors, sweeps, ending_name):
+    ending = learning.ENDINGS.index(ending_name)
     return {"solved": errors == 0, "errors": errors, "sweeps": sweeps, "ending": ending}
 
 

@@ -107,7 +107,7 @@ def _overlaps(solutions, signs):
     return {"overlap": float(np.mean(plain)), "overlap_matched": float(np.mean(matched))}
 
 
-def _way(settings, a, b, xi, sigma, match):
+def _geodesic(settings, a, b, xi, sigma, match):
     steps = len(settings["position"]) - 1
     return landscape.simplex([a, b], xi, sigma, steps=steps, match=match)
 
@@ -116,9 +116,11 @@ def _between(settings, solutions, xi, sigma):
     """Return errors on the edges and in the triangle of the solutions, for each way to match."""
     error, barrier, triangle = [], [], []
     for match in settings["match"]:
-        ways = [_way(settings, a, b, xi, sigma, match) for a, b in combinations(solutions, 2)]
-        error.append(np.mean([way.error_rate.values for way in ways], axis=0))
-        barrier.append([way.attrs["barrier"] for way in ways])
+        geodesics = [
+            _geodesic(settings, a, b, xi, sigma, match) for a, b in combinations(solutions, 2)
+        ]
+        error.append(np.mean([geodesic.error_rate.values for geodesic in geodesics], axis=0))
+        barrier.append([geodesic.attrs["barrier"] for geodesic in geodesics])
         inside = landscape.simplex(solutions, xi, sigma, steps=settings["triangle"], match=match)
         triangle.append(inside.error_rate.values)
     return {
@@ -135,9 +137,11 @@ def _from_centre(settings, centre, solutions, xi, sigma):
         return {name: _absent(settings, name) for name in names}
     error, barrier = [], []
     for match in settings["match"]:
-        ways = [_way(settings, centre, solution, xi, sigma, match) for solution in solutions]
-        error.append(np.mean([way.error_rate.values for way in ways], axis=0))
-        barrier.append([way.attrs["barrier"] for way in ways])
+        geodesics = [
+            _geodesic(settings, centre, solution, xi, sigma, match) for solution in solutions
+        ]
+        error.append(np.mean([geodesic.error_rate.values for geodesic in geodesics], axis=0))
+        barrier.append([geodesic.attrs["barrier"] for geodesic in geodesics])
     return dict(zip(names, (np.array(error), np.array(barrier)), strict=True))
 
 

@@ -101,8 +101,8 @@ def noisy_errors(device, weights, xi, sigma, settings, rng):
         rank = rng.permuted(np.broadcast_to(np.arange(N, dtype=np.int16), (P, N)), axis=1)
         for row, noise in zip(wrong, settings["noise"], strict=True):
             noisy = np.where(rank < round(noise * N), -xi, xi).astype(np.float32)
-            seen = noisy.reshape(P, K, n).transpose(1, 0, 2) if device.tree else noisy
-            fields = np.matmul(seen, columns)
+            inputs = noisy.reshape(P, K, n).transpose(1, 0, 2) if device.tree else noisy
+            fields = np.matmul(inputs, columns)
             if device.activation == Sign():
                 votes = np.sign(fields).sum(axis=0)  # n is odd: no unit is undecided
             else:

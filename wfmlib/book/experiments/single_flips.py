@@ -69,7 +69,7 @@ def flipped(net, xi, sigma, drawn=None, rng=None):
     rng : numpy.random.Generator, optional
         For them.
     """
-    seen = net.prepared(xi)
+    prepared = net.prepared(xi)
     shares, most = [], []
     for layer in net.w:
         places = np.arange(layer.size)
@@ -78,7 +78,7 @@ def flipped(net, xi, sigma, drawn=None, rng=None):
         wrong = np.empty(len(places), int)
         for k, place in enumerate(places):
             layer.flat[place] *= -1
-            wrong[k] = net.errors(seen, sigma)
+            wrong[k] = net.errors(prepared, sigma)
             layer.flat[place] *= -1
         shares.append(np.mean(wrong == 0))
         most.append(wrong.max())

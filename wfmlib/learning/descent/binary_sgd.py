@@ -197,13 +197,13 @@ class Descent:
 
     def forward(self, a):
         """Return what each layer sees, and its preactivations, of patterns in float32."""
-        seen, fields = [a], []
+        inputs, fields = [a], []
         for b, root in zip(self.binary, self.roots, strict=True):
             if fields:
-                seen.append(np.sign(fields[-1]))
-            fields.append(seen[-1] @ b.T)  # an integer still: exact
+                inputs.append(np.sign(fields[-1]))
+            fields.append(inputs[-1] @ b.T)  # an integer still: exact
             fields[-1] /= root
-        return seen, fields
+        return inputs, fields
 
     def gradients(self, a, sigma):
         """Return the straight-through gradient of the mean loss, layer by layer."""
@@ -212,11 +212,11 @@ class Descent:
 
     def _sums(self, a, sigma):
         """Return the gradients over ``gamma / len(a)``: exact, in arrays that are used again."""
-        seen, fields = self.forward(a)
+        inputs, fields = self.forward(a)
         delta = np.empty(fields[-1].shape)
         _pulls(fields[-1], _column(sigma, fields[-1]), self.gamma, self.roots[-1], delta)
-        for layer in reversed(range(len(seen))):
-            np.matmul(delta.T, seen[layer].astype(np.float64), out=self.sums[layer])
+        for layer in reversed(range(len(inputs))):
+            np.matmul(delta.T, inputs[layer].astype(np.float64), out=self.sums[layer])
             if layer:
                 delta = delta @ self.binary[layer].astype(np.float64)
                 _pass_on(delta.ravel(), fields[layer - 1].ravel(), self.roots[layer - 1])

@@ -35,11 +35,11 @@ from wfmlib.learning.descent.mini_batches import (
     GRID,
     Step,
     add,
+    check_no_zeros,
     dot,
     first_weights,
     normalise,
     prepare,
-    refuse_zeros,
 )
 from wfmlib.learning.messages.channel import exact, fast
 from wfmlib.learning.solution import Solution, advised
@@ -147,7 +147,7 @@ def least_action(
             if not np.any(count):
                 break
             bar.set_postfix(errors=count.sum(), refresh=False)
-    refuse_zeros(w, len(updates))
+    check_no_zeros(w, len(updates))
     weights = instance.device_weights(w)
     errors = instance.errors(weights)
     updates = np.array(updates)

@@ -115,7 +115,7 @@ def first_weights(start, instance, rng):
     return w
 
 
-def refuse_zeros(weights, epochs):
+def check_no_zeros(weights, epochs):
     """Raise `NotConverged` where a unit has lost all its weights, as one weight alone can."""
     zeros = np.flatnonzero(~np.any(weights, axis=-1))
     if len(zeros):

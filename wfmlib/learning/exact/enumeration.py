@@ -115,8 +115,8 @@ class Enumeration:
         if self.count:
             text += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
             text += f"; none kept, as keep={self.count} does" if self.solutions is None else ""
-        asked = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
-        return f"Enumeration({asked}: {text})"
+        problem = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
+        return f"Enumeration({problem}: {text})"
 
     @property
     def entropy(self) -> float:

@@ -213,7 +213,7 @@ def _cliques(words, distance, size):
     """
     count = len(words)
     candidates = np.empty((size - 1, count), dtype=np.uint64)
-    held = np.zeros(size - 1, dtype=np.int64)
+    counts = np.zeros(size - 1, dtype=np.int64)
     choice = np.zeros(size, dtype=np.int64)
     total = 0
     for first in range(count):
@@ -227,17 +227,17 @@ def _cliques(words, distance, size):
                 for candidate in pool[start:stop]:
                     candidates[depth, n] = candidate  # kept where the next line moves on
                     n += ones(word ^ candidate) == np.uint64(distance)
-                held[depth] = n
+                counts[depth] = n
                 depth += 1
                 choice[depth] = -1
             # The next choice at the deepest level that has one left.
             while depth > 0:
                 choice[depth] += 1
-                if choice[depth] < held[depth - 1]:
+                if choice[depth] < counts[depth - 1]:
                     break
                 depth -= 1
             if depth == 0:
                 break
-            pool, start, stop = candidates[depth - 1], choice[depth] + 1, held[depth - 1]
+            pool, start, stop = candidates[depth - 1], choice[depth] + 1, counts[depth - 1]
             word = pool[choice[depth]]
     return total

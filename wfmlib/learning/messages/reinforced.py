@@ -132,8 +132,8 @@ def reinforced_message_passing(
 def reinforced(best, m, field, sweeps):
     """Return how reinforced messages ended: certain, undecided or not a number."""
     certain = len(m) * (1.0 - float(np.mean(m**2))) < 1.0
-    how = outcome(best.errors, certain, bool(np.all(np.isfinite(field))))
-    return Reinforced(best.weights, best.errors, sweeps, how)
+    ending = outcome(best.errors, certain, bool(np.all(np.isfinite(field))))
+    return Reinforced(best.weights, best.errors, sweeps, ending)
 
 
 def _violations(fields, N, constraint):

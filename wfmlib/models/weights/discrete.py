@@ -207,7 +207,7 @@ class Discrete:
 
     def limit_group(self, q1_hat: float, d0_hat: float) -> Magnetised:
         """Return what a weight contributes with infinitely many replicas: of two values."""
-        self._two("infinitely many replicas")
+        self._check_two_values("infinitely many replicas")
         width = math.sqrt(q1_hat)
         scale = max(abs(1.0 - d0_hat) ** 1.5, 1e-10) / max(width, 1e-3)  # of m* next to 0
         features = np.array([[0.0, min(scale, 1.0 / max(width, 0.5))]])
@@ -239,12 +239,12 @@ class Discrete:
     def unloaded(self, overlap, replicas):
         """Return `Unloaded`: replicas at a mutual overlap that no pattern constrains."""
         if replicas == math.inf:
-            self._two("infinitely many replicas")
+            self._check_two_values("infinitely many replicas")
         return Binary.unloaded(self, overlap, replicas)
 
     _unloaded_limit = Binary._unloaded_limit
 
-    def _two(self, question):
+    def _check_two_values(self, question):
         if len(self.values) > 2:
             raise ValueError(f"values must be two for {question}, got {self!r}")
 
@@ -297,20 +297,20 @@ class Discrete:
         Fields are ``fields + delta signs + sqrt(split) z``, weighed with ``Z^m``. Both conditions
         are those of the minimum of a convex function; Newton's steps are halved where it rises.
         """
-        asked = np.array([distance is not None, self._levelled])
+        free = np.array([distance is not None, self._levelled])
         place = np.array([0.0 if distance is None else 0.5 * math.log(1.0 / distance - 1.0), 0.0])
-        place *= asked
+        place *= free
 
         def turn(place):
             averages = self._averages(fields + place[0] * signs, weight, signs, split, m, place[1])
-            miss = 2.0 * distance - averages.apart if asked[0] else 0.0
-            height = averages.log_sum - (place[0] * (1.0 - 2.0 * distance) if asked[0] else 0.0)
-            gradient = np.array([miss, 1.0 - averages.square]) * asked
+            miss = 2.0 * distance - averages.apart if free[0] else 0.0
+            height = averages.log_sum - (place[0] * (1.0 - 2.0 * distance) if free[0] else 0.0)
+            gradient = np.array([miss, 1.0 - averages.square]) * free
             return averages, height, gradient
 
         averages, height, gradient = turn(place)
         for _ in range(200):
-            hessian = averages.hessian * np.outer(asked, asked) + np.diag(1.0 - asked)
+            hessian = averages.hessian * np.outer(free, free) + np.diag(1.0 - free)
             step = -np.linalg.solve(hessian, gradient)
             if np.all(np.abs(step) <= NEAR * np.maximum(1.0, np.abs(place))):
                 place = place + step  # the error is of the order of the square

@@ -77,13 +77,13 @@ def first_flat_load(replicas, axes):
     """
     if replicas is None:
         # on that line the slope is largest where replicas hardly differ
-        logit, known = 4.6, {}
-        known[logit] = _countable_groups(float(scipy.special.expit(logit)), axes)
+        logit, places = 4.6, {}
+        places[logit] = _countable_groups(float(scipy.special.expit(logit)), axes)
 
         def load(logit):
-            near = min(known, key=lambda tried: abs(tried - logit))
+            near = min(places, key=lambda tried: abs(tried - logit))
             overlap = float(scipy.special.expit(logit))
-            alpha, known[logit] = flat_load_of_countable_groups(overlap, known[near], axes)
+            alpha, places[logit] = flat_load_of_countable_groups(overlap, places[near], axes)
             return alpha
     else:
         logit = 2.4
@@ -113,20 +113,20 @@ def _countable_groups(overlap, axes):
     """
     place, start = None, math.log(20.0)
     for alpha in np.arange(0.6, unbroken_load(overlap, axes), STRIDE).tolist():
-        seen = {}
+        saddles = {}
 
-        def complexity(log_replicas, alpha=alpha, seen=seen, place=place):
-            near = min(seen, key=lambda tried: abs(tried - log_replicas), default=None)
-            guess = place if near is None else seen[near][1]
-            seen[log_replicas] = saddle(overlap, alpha, math.exp(log_replicas), axes, guess)
-            return seen[log_replicas][0].complexity(alpha)
+        def complexity(log_replicas, alpha=alpha, saddles=saddles, place=place):
+            near = min(saddles, key=lambda tried: abs(tried - log_replicas), default=None)
+            guess = place if near is None else saddles[near][1]
+            saddles[log_replicas] = saddle(overlap, alpha, math.exp(log_replicas), axes, guess)
+            return saddles[log_replicas][0].complexity(alpha)
 
         limit = math.log(1e4) if complexity(start) > 0.0 else math.log(1.5)
         try:
             start, _ = first_root(complexity, start, limit, **ROUGH)
         except NoZero:  # hardly any pattern is felt yet
             continue
-        state, place, _ = seen[start]
+        state, place, _ = saddles[start]
         if state.slope(alpha) >= 0.0:
             return np.array([place, start])
     message = f"no load with zero slope and zero complexity at overlap {overlap:.6g}"

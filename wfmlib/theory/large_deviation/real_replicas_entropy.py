@@ -410,9 +410,9 @@ def curve(
 
         return step
 
-    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
     same = {"progress": progress, "device": device, "replicas": replicas, "steps": steps}
-    return sweep(asked, begin, COLUMNS, along="overlap", **same)
+    return sweep(coordinates, begin, COLUMNS, along="overlap", **same)
 
 
 @arguments.checked
@@ -488,10 +488,10 @@ def energetic_term(
 
 
 def _column(name, device, alpha, overlap, replicas, constraint):
-    asked = {"replicas": replicas, "constraint": constraint}
+    settings = {"replicas": replicas, "constraint": constraint}
     if np.ndim(overlap) == 0:
-        return getattr(solve(device, alpha, overlap, **asked), name)
-    points = curve(device, alpha, np.ravel(overlap), **asked)
+        return getattr(solve(device, alpha, overlap, **settings), name)
+    points = curve(device, alpha, np.ravel(overlap), **settings)
     lost = ~points.converged.values
     if np.any(lost):
         largest = np.max(points.overlap.values[lost])

@@ -397,8 +397,8 @@ class _Search:
             # false for NaN too
             if not (np.all(np.abs(x) <= LARGEST) and 0.0 < size(x) < 2.0):
                 return np.full(len(x), 1e3)  # turns the solver back
-            at = self._groups(x, math.exp(x[2]), size(x))
-            left = [*(at.image() - x[:2]), at.log_growth, at.relative_complexity]
+            groups = self._groups(x, math.exp(x[2]), size(x))
+            left = [*(groups.image() - x[:2]), groups.log_growth, groups.relative_complexity]
             return np.array(left[: len(x)])
 
         root = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})

@@ -111,8 +111,8 @@ def curve(
         "time": np.concatenate([[0.0], walk[:, 1]]),
         "complement": np.concatenate([[state.complement], walk[:, 0]]),
     }
-    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    arrays = {name: labelled(name, value) for name, value in asked.items()}
+    coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    arrays = {name: labelled(name, value) for name, value in coordinates.items()}
     columns = {name: ("overlap", values) for name, values in columns.items()}
     return dataset(arrays, columns, MEANING, device=device)
 

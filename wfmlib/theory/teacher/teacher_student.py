@@ -363,13 +363,13 @@ def curve(
     def around(alpha, constraint, reference):
         return _teacher(device, Range.of(Load).check("alpha", alpha), reference, constraint)
 
-    asked = {
+    coordinates = {
         "alpha": alpha,
         "distance": distance,
         "constraint": constraint,
         "reference": reference,
     }
-    return along(device, asked, around, progress)
+    return along(device, coordinates, around, progress)
 
 
 @arguments.checked

@@ -350,5 +350,5 @@ def curve(
 
         return step
 
-    asked = {"alpha": alpha, "constraint": constraint}
-    return sweep(asked, begin, names, along="alpha", progress=progress, device=device)
+    coordinates = {"alpha": alpha, "constraint": constraint}
+    return sweep(coordinates, begin, names, along="alpha", progress=progress, device=device)

@@ -127,9 +127,9 @@ def half(state):
     if state[4]:
         state[4] = np.uint64(0)
         return state[5]
-    both = word(state)
-    state[4], state[5] = _1, both >> HALF
-    return both & LOW
+    pair = word(state)
+    state[4], state[5] = _1, pair >> HALF
+    return pair & LOW
 
 
 @kernel

@@ -190,20 +190,22 @@ def typical_solve(alpha, kappa, weights, about):
 @kernel
 def left(log_q_hat, parameters):
     """Return the entropy, or what is left of stability, with the walk's direction turned up."""
-    way, stability, kappa, weights, about = parameters
-    _, _, _, entropy, replicon, _ = averages(math.exp(way * log_q_hat), kappa, weights, about)
+    direction, stability, kappa, weights, about = parameters
+    _, _, _, entropy, replicon, _ = averages(
+        math.exp(direction * log_q_hat), kappa, weights, about
+    )
     return 1.0 - replicon if stability > 0.0 else entropy
 
 
 @kernel
 def first(stability, kappa, weights, about):
     """Return how the search for the first zero of `left` ended, its residual and the load."""
-    way, limit = 1.0, LOG_Q_HAT[1]
-    if not left(0.0, (way, stability, kappa, weights, about)) > 0.0:
-        way, limit = -1.0, -LOG_Q_HAT[0]
-    parameters = way, stability, kappa, weights, about
+    direction, limit = 1.0, LOG_Q_HAT[1]
+    if not left(0.0, (direction, stability, kappa, weights, about)) > 0.0:
+        direction, limit = -1.0, -LOG_Q_HAT[0]
+    parameters = direction, stability, kappa, weights, about
     place, residual, status = first_zero(left, parameters, 0.0, limit, 1.0, 1e-14, 1e-6)
-    return float(status), residual, load(way * place, kappa, weights, about)
+    return float(status), residual, load(direction * place, kappa, weights, about)
 
 
 @kernel
@@ -242,8 +244,8 @@ def typical_instability(kappa, weights, about):
 @kernel
 def ends(kappa, parameters):
     """Return the logarithm of capacity over load, where q reaches 1 or entropy 0."""
-    way, at_one, alpha, weights, about = parameters
-    kappa *= way
+    direction, at_one, alpha, weights, about = parameters
+    kappa *= direction
     if at_one > 0.0:
         return math.log(last(kappa, weights, about) / alpha)
     status, _, load = first(0.0, kappa, weights, about)

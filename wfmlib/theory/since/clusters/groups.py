@@ -208,11 +208,11 @@ def check_axes(device, constraint):
 
 
 def _point(device, alpha, overlap, m, axes, average):
-    asked = device, alpha, overlap, m, axes[2], average
+    problem = device, alpha, overlap, m, axes[2], average
     if average == "quenched":
         point = large_deviation.solve(device, alpha, overlap, replicas=m, constraint=axes[2])
         return Groups(
-            *asked,
+            *problem,
             entropy=m * point.entropy,
             slope=m * point.entropy_slope,
             complexity=float(point.complexity or 0.0),
@@ -221,7 +221,7 @@ def _point(device, alpha, overlap, m, axes, average):
         )
     groups = annealed(overlap, m, axes)
     return Groups(
-        *asked,
+        *problem,
         entropy=float(groups.entropic + alpha * groups.energetic),
         slope=float(groups.slope(alpha)),
         complexity=float(groups.leaning(alpha)),
@@ -298,9 +298,9 @@ def curve(
 
         return step
 
-    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
     same = {"device": device, "replicas": m, "average": average, "progress": progress}
-    return sweep(asked, begin, COLUMNS, along="overlap", meaning=MEANING, **same)
+    return sweep(coordinates, begin, COLUMNS, along="overlap", meaning=MEANING, **same)
 
 
 @arguments.checked

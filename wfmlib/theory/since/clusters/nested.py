@@ -201,20 +201,22 @@ def first_nested_gap(
     """
     axes = check_axes(device, constraint)
     sizes = None if replicas is None else _pair("replicas", replicas, Range.of(Size))
-    asked = device, constraint
+    problem = device, constraint
     if average == "quenched" and sizes is not None and min(sizes) == 1.0:
         single = first_gap(device, max(sizes), constraint=constraint, average=average)
         overlaps = (math.nan, single.overlap) if sizes[0] == 1.0 else (single.overlap, math.nan)
-        return NestedGap(*asked, sizes, average, single.alpha, *overlaps, single.q0, single.report)
+        return NestedGap(
+            *problem, sizes, average, single.alpha, *overlaps, single.q0, single.report
+        )
     if average == "annealed" or axes[2].even:
         sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
         if average == "quenched":
             (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
             check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
-        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, report)
+        return NestedGap(*problem, sizes, average, alpha, q1, q2, 0.0, report)
     arrangement, report = gap(sizes, axes)
     return NestedGap(
-        *asked,
+        *problem,
         arrangement.sizes,
         average,
         arrangement.loads[0],
