@@ -1,4 +1,4 @@
-"""What citations read where no build of the book resolves them: in notebooks and on slides."""
+"""Citations as text, where no build of the book resolves them: in notebooks and on slides."""
 
 from __future__ import annotations
 

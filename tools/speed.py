@@ -1,4 +1,4 @@
-"""What things cost: print what `make bench` measured as the tables of `book/speed.md`.
+"""Tables of `book/speed.md`: the times and memory that `make bench` measured.
 
 `python -m tools.speed FILE` reads what pytest-benchmark wrote. A benchmark keeps with its time
 which row of which table it is in, and what stands beside.

@@ -1,4 +1,4 @@
-"""Which devices an algorithm takes: checked once, at its door."""
+"""Devices that an algorithm takes: checked once, at its door."""
 
 from __future__ import annotations
 

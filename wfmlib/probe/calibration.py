@@ -1,4 +1,4 @@
-"""How far each measure was off where the truth is known: a table, and what made it.
+"""Calibration of flatness measures where the truth is known: a table, and what made it.
 
 `calibration.csv` beside this file is what `calibrate` returned. Every measure quotes the line of
 its method that is nearest to it in size.

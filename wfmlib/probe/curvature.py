@@ -1,4 +1,4 @@
-"""How steeply the loss rises around the weights: second derivatives, and by how much it rises."""
+"""Curvature of the loss around the weights: Hessian, and the local learning coefficient."""
 
 from __future__ import annotations
 

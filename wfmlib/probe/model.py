@@ -1,4 +1,4 @@
-"""What is probed: a network as functions of a flat array of weights."""
+"""The model that is probed: a network as functions of a flat array of weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the claims on annealing are found: two losses (chapter 2), committees (chapter 5).
+"""Checks of the claims on annealing: two losses (chapter 2), committees (chapter 5).
 
 All are read from archives; `evidence` says when a comparison of samples is decided.
 """

@@ -1,4 +1,4 @@
-"""How the claims on the binary perceptron, its margins and losses are found (chapters 1, 2)."""
+"""Checks of the claims on the binary perceptron, its margins and losses (chapters 1, 2)."""
 
 from __future__ import annotations
 

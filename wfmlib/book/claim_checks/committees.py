@@ -1,4 +1,4 @@
-"""How the claims on hidden units and their capacities are found (chapters 3 and 5)."""
+"""Checks of the claims on hidden units and their capacities (chapters 3 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the claims on the minima of the cross-entropy are found (chapter 2)."""
+"""Checks of the claims on the minima of the cross-entropy (chapter 2)."""
 
 from __future__ import annotations
 

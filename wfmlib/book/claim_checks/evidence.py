@@ -1,4 +1,4 @@
-"""What data can tell: tests of stated level, and how many samples would decide.
+"""Statistical tests of claims on data: of stated level, and how many samples would decide.
 
 A comparison is decided where a two-sided test at `LEVEL`, divided by the number of comparisons,
 finds a difference; its sign says which way. Elsewhere the data cannot tell, and `needed` samples

@@ -1,4 +1,4 @@
-"""How claims about full replica symmetry breaking are found."""
+"""Checks of the claims on full replica symmetry breaking (chapter 11)."""
 
 from __future__ import annotations
 

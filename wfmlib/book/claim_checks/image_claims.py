@@ -1,4 +1,4 @@
-"""How the claims on pictures and on deep networks are found (chapter 9).
+"""Checks of the claims on pictures and on deep networks (chapter 9).
 
 Means over runs are compared by Welch's test, eigenvalues by their logarithms; `evidence` says when
 a comparison is decided. Runs of different algorithms share seeds, and with shuffled pixels the

@@ -1,4 +1,4 @@
-"""How the claims on least action, slow gradient descent and flatness are found (chapter 8).
+"""Checks of the claims on least action, slow gradient descent and flatness (chapter 8).
 
 Algorithms are compared sample by sample, on the same patterns, by Student's test of differences,
 eigenvalues by their logarithms; `evidence` says when a comparison is decided.

@@ -1,4 +1,4 @@
-"""How the claims on what surrounds a typical solution are found (chapter 6)."""
+"""Checks of the claims on what surrounds a typical solution (chapter 6)."""
 
 from __future__ import annotations
 

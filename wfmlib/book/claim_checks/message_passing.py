@@ -1,4 +1,4 @@
-"""How the claims on belief propagation and focusing are found (chapter 7).
+"""Checks of the claims on belief propagation and focusing (chapter 7).
 
 What was measured at paper scale is read from archives; formulas and small instances are computed.
 """

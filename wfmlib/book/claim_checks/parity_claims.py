@@ -1,4 +1,4 @@
-"""How the claims on the parity machine are found (chapter 4)."""
+"""Checks of the claims on the parity machine (chapter 4)."""
 
 from __future__ import annotations
 

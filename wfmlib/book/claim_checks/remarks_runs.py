@@ -1,4 +1,4 @@
-"""How statements that the papers make in passing are found: on archives and small instances.
+"""Checks of the papers' remarks in passing, on archives and small instances.
 
 On pictures all runs are on one training set, and shuffled ones on five versions of it.
 """

@@ -1,4 +1,4 @@
-"""How statements that the papers make in passing are found: by theory, or on small instances."""
+"""Checks of the papers' remarks in passing, by theory or on small instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the claims on drawing solutions, and on the ways between them, are found (chapter 12)."""
+"""Checks of the claims on drawing solutions, and on the paths between them (chapter 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the claims on groups of solutions and the overlap gap are found (chapter 10)."""
+"""Checks of the claims on groups of solutions and the overlap gap (chapter 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the claims on pictures are found that say what *algorithms* do (chapter 9, P1's Sec. V).
+"""Checks of the claims on what *algorithms* do with pictures (chapter 9, P1's Sec. V).
 
 Ten training sets of P1's two classes, the same for all algorithms: the unit is the set, of which
 runs are averaged and algorithms compared pair by pair. The sets overlap, as there are few

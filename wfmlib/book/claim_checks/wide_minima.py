@@ -1,4 +1,4 @@
-"""How the claims on dense regions in committees are found (chapter 3)."""
+"""Checks of the claims on dense regions in committees (chapter 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far in load reinforced message passing goes on the symmetric binary perceptron."""
+"""Reach in load of reinforced message passing on the symmetric binary perceptron."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far in load focusing BP and the clipped rule go at 10^4 weights and more.
+"""Reach in load of focusing BP and the clipped rule at 10^4 weights and more.
 
 The runs of `cluster_reach` on larger instances: each case has its own loads and its own number of
 instances, since a sweep of 30,001 weights takes nine hundred times as long as one of 1001.

@@ -1,4 +1,4 @@
-"""How far in load three algorithms go on the binary perceptron, two of them at two speeds."""
+"""Reach in load of three algorithms on the binary perceptron, two of them at two speeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far in load reinforced messages go at 10^3 to 10^5 weights, and binary least action.
+"""Reach in load of reinforced messages at 10^3 to 10^5 weights, and of binary least action.
 
 Each run has its own loads, next to where its success ends, and each size its own number of
 instances: a sweep of 10^5 weights takes ten thousand times as long as one of 10^3.

@@ -1,4 +1,4 @@
-"""How far in load five algorithms solve the K = 9 tree committee (P1, Sec. IV).
+"""Reach in load of five algorithms on the K = 9 tree committee (P1, Sec. IV).
 
 With the steps and schedules that P1 gives for random patterns at load 1: only the limits are set
 here, and the two algorithms of least action run once more with a third of the step. A run counts

@@ -1,4 +1,4 @@
-"""How many replicas entropic least action learning needs, K = 9 tree committee (P1, Sec. IV, V).
+"""Number of replicas in entropic least action learning, K = 9 tree committee (P1, Sec. IV, V).
 
 On the patterns of `tree_minima`, sample by sample.
 """

@@ -1,4 +1,4 @@
-"""What focusing finds on the binary perceptron at load 1/2 (P3, Fig. 3 and App. B 3).
+"""Solutions of focusing on the binary perceptron at load 1/2 (P3, Fig. 3 and App. B 3).
 
 Solutions, the local entropy around them, and their stabilities.
 """

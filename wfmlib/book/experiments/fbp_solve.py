@@ -1,4 +1,4 @@
-"""How far in load the protocol goes that is made to find a solution soon."""
+"""Reach in load of the focusing protocol that is made to find a solution soon."""
 
 from __future__ import annotations
 

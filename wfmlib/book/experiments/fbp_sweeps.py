@@ -1,4 +1,4 @@
-"""Whether a limit on the sweeps changes what focusing finds on the binary perceptron (P3, Fig. 3).
+"""Limit on the sweeps of focusing: what it changes on the binary perceptron (P3, Fig. 3).
 
 `fbp_perceptron` goes on to the next step after 200 sweeps, whether or not messages have settled;
 P3 waits until they have. Here each instance is run twice, with that limit and with one so high

@@ -1,4 +1,4 @@
-"""What four algorithms find on images: test errors, curvature, noise (P1, Fig. 7, A1 and A3)."""
+"""Minima of four algorithms on images: test errors, curvature, noise (P1, Fig. 7, A1, A3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What algorithms share that train real weights on mini-batches of patterns.
+"""Mini-batches of patterns: what algorithms share that train real weights on them.
 
 While they learn, each hidden unit's weights have norm 1, and its preactivation is ``w_k . xi_k``,
 not divided by a root of their number (P1, App. E); what is returned lies on the device's sphere.

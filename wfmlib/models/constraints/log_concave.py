@@ -1,4 +1,4 @@
-"""What every constraint offers: averages over the fields of a pattern, from f and derivatives.
+"""Log-concave constraints: averages over the fields of a pattern, from f and derivatives.
 
 A constraint's weight is a log-concave function of the field, and so is its average over a normal
 density: f is concave, its mean force f' falls with the field, and what pushes a field has one

@@ -1,4 +1,4 @@
-"""Stabilities above a margin."""
+"""Stabilities above a margin: averages over the fields of a pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pattern does to solutions of a margin around a reference: compiled averages.
+"""Solutions of a margin around a reference: compiled averages over the fields of a pattern.
 
 The reference is a solution, too, or is weighed by a loss: its logarithm of a weight and its force
 are tabulated then; those of a margin have closed forms.

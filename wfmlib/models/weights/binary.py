@@ -1,4 +1,4 @@
-"""Weights of +1 and -1."""
+"""Binary weights, +1 and -1: the entropic terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the free entropy of real replicas of binary devices stops falling with their overlap.
+"""Smallest load at which the free entropy of real replicas stops falling with their overlap.
 
 At each overlap, the smallest load at which its slope vanishes  [eq-ld-threshold]: the unknown is
 how far apart groups are (`real_replicas`), from which the load follows; for a free number of

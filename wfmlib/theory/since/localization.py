@@ -1,4 +1,4 @@
-"""Whether stochastic localisation can draw typical solutions: its time, overlap by overlap.
+"""Stochastic localisation in theory: whether it can draw solutions, its time by overlap.
 
 Stochastic localisation reveals a configuration w drawn from a measure little by little: at time t
 one knows ``h = t w + sqrt(t) x``, x normal, and the measure given h is the first one with a field

@@ -1,4 +1,4 @@
-"""How far typical solutions keep the patterns from the margin: the density of stabilities.
+"""Density of the patterns' stabilities: how far typical solutions keep them from the margin.
 
 A pattern's field in a solution is normal about ``sqrt(c) z``, with variance ``1 - c``: z is what
 all solutions share. In a typical solution that normal density is cut off at the margin and

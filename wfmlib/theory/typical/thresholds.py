@@ -1,4 +1,4 @@
-"""Where typical solutions end: capacity, largest margins, and the end of replica symmetry.
+"""Capacity, largest margins and the end of replica symmetry of typical solutions.
 
 Each is a zero of one function along the line of saddle points at fixed margin (see
 `replica_symmetric`), or the closed limit q -> 1 at its end. The names are public in `typical`.

@@ -1,4 +1,4 @@
-"""How replicas overlap: the matrix, and the tree of clusters, for each pattern of breaking."""
+"""Overlaps of replicas: the matrix, and the tree of clusters, for each pattern of breaking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How steeply the breaking function rises, and the load at which a gap opens in the overlaps.
+"""Slope of the breaking function, and the load at which a gap opens in the overlaps.
 
 Where a hierarchy is continuous, ``alpha lambda^2 E f''^2 = 1`` at every overlap of a perceptron.
 Its first derivative by q, with Parisi's equation for f and for the density of fields, gives x, and
