@@ -165,10 +165,10 @@ def load(name: str) -> Instance:
 
     Examples
     --------
-    >>> one = load("binary-perceptron-21-flat")
-    >>> one.device.network(one.weights).errors(one.xi, one.sigma)
+    >>> instance = load("binary-perceptron-21-flat")
+    >>> instance.device.network(instance.weights).errors(instance.xi, instance.sigma)
     0
-    >>> [int(n) for n in one.truth.solutions[:4]]
+    >>> [int(n) for n in instance.truth.solutions[:4]]
     [1, 4, 60, 97]
     """
     name = arguments.choice("name", name, names())

@@ -116,8 +116,8 @@ def local_volume(
     --------
     >>> import numpy as np
     >>> half = Model(np.array([1.0, 0.0, 0.0, 0.0]), error=lambda w: float(w[1] < 0.0))
-    >>> found = local_volume(half, distance=0.2, method="rays", rng=1)
-    >>> bool(abs(found.log_share[0] - np.log(0.5)) < 0.05)
+    >>> volume = local_volume(half, distance=0.2, method="rays", rng=1)
+    >>> bool(abs(volume.log_share[0] - np.log(0.5)) < 0.05)
     True
     """
     arguments.member("model", model, (Model,)).needs("error")

@@ -127,8 +127,8 @@ def simulated_annealing(
     --------
     >>> from wfmlib import Binary, TreeCommittee, patterns
     >>> xi, sigma = patterns.random(P=30, N=99, rng=1)
-    >>> found = simulated_annealing(TreeCommittee(3, weights=Binary()), xi, sigma, rng=1)
-    >>> found.errors, found.weights.shape
+    >>> solution = simulated_annealing(TreeCommittee(3, weights=Binary()), xi, sigma, rng=1)
+    >>> solution.errors, solution.weights.shape
     (0, (3, 33))
     """
     model = Model(device, xi, sigma, loss, gamma)

@@ -141,8 +141,8 @@ def cross_entropy_sgd(
     --------
     >>> from wfmlib import Committee, patterns
     >>> xi, sigma = patterns.random(P=50, N=99, rng=1)
-    >>> found = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
-    >>> found.errors, found.weights.shape
+    >>> solution = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
+    >>> solution.errors, solution.weights.shape
     (0, (3, 99))
     """
     unit = _unit(

@@ -198,8 +198,8 @@ def approximate_message_passing(
     --------
     >>> from wfmlib import Perceptron
     >>> packed = PackedPatterns.random(1000, 2001, rng=1)
-    >>> found = approximate_message_passing(Perceptron(), packed)
-    >>> found.converged, bool(abs(found.entropy - 0.3144) < 0.01)  # the replica value
+    >>> marginals = approximate_message_passing(Perceptron(), packed)
+    >>> marginals.converged, bool(abs(marginals.entropy - 0.3144) < 0.01)  # the replica value
     (True, True)
     """
     weights, margin = _checked(device, constraint)

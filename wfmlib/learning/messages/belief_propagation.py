@@ -162,8 +162,8 @@ def belief_propagation(
     --------
     >>> from wfmlib import Perceptron, patterns
     >>> xi, sigma = patterns.random(P=250, N=501, rng=1)
-    >>> found = belief_propagation(Perceptron(), xi, sigma, rng=1)
-    >>> found.converged, round(found.entropy, 1)
+    >>> marginals = belief_propagation(Perceptron(), xi, sigma, rng=1)
+    >>> marginals.converged, round(marginals.entropy, 1)
     (True, 0.3)
     """
     engine = prepare(device, xi, sigma, form, output, messages, rng)

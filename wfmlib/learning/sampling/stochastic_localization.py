@@ -134,8 +134,8 @@ def stochastic_localization(
     --------
     >>> from wfmlib import LogPotential, Perceptron
     >>> packed = PackedPatterns.random(100, 501, rng=1)
-    >>> found = stochastic_localization(Perceptron(), packed, constraint=LogPotential(1.0), rng=2)
-    >>> found.errors, found.converged
+    >>> draw = stochastic_localization(Perceptron(), packed, constraint=LogPotential(1.0), rng=2)
+    >>> draw.errors, draw.converged
     (0, True)
     """
     _devices.checked(device, (Binary, Spherical), (Perceptron,))

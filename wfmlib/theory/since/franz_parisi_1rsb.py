@@ -245,8 +245,8 @@ def search(
     Examples
     --------
     >>> from wfmlib import Perceptron
-    >>> found = search(Perceptron(), 0.5, 0.1, m=[0.5, 1.0])
-    >>> [(state.m, state.attracting, round(state.p1, 3)) for state in found.states]
+    >>> result = search(Perceptron(), 0.5, 0.1, m=[0.5, 1.0])
+    >>> [(state.m, state.attracting, round(state.p1, 3)) for state in result.states]
     [(0.5, False, 0.999), (1.0, False, 0.999)]
     """
     sizes = np.ravel(m).tolist()

@@ -313,8 +313,8 @@ def surroundings(
     Examples
     --------
     >>> from wfmlib import Margin, Perceptron
-    >>> found = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
-    >>> round(found.local_entropy, 4), round(found.teacher, 4)
+    >>> point = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
+    >>> round(point.local_entropy, 4), round(point.teacher, 4)
     (0.0785, 0.5916)
     """
     arguments.member("reference", reference, (Margin,))
@@ -466,8 +466,8 @@ def replicas(device: Perceptron, alpha: Load, overlap: Overlap) -> Replicas:
     Examples
     --------
     >>> from wfmlib import Perceptron
-    >>> found = replicas(Perceptron(), 1.0, 0.9)
-    >>> round(found.entropy, 4), round(found.slope, 4), round(found.teacher, 4)
+    >>> point = replicas(Perceptron(), 1.0, 0.9)
+    >>> round(point.entropy, 4), round(point.slope, 4), round(point.teacher, 4)
     (0.0575, -0.1488, 0.5875)
     """
     _checked(device)

@@ -123,8 +123,8 @@ def at_load(
     Examples
     --------
     >>> from wfmlib import Perceptron, Spherical
-    >>> found = at_load(Perceptron(Spherical()), 9.0, Margin(-1.0))
-    >>> found.overlaps.round(3).tolist(), found.distribution.round(3).tolist()
+    >>> hierarchy = at_load(Perceptron(Spherical()), 9.0, Margin(-1.0))
+    >>> hierarchy.overlaps.round(3).tolist(), hierarchy.distribution.round(3).tolist()
     ([0.65, 0.76, 0.841], [0.279, 0.031, 0.689])
     """
     axes = checked(device, constraint, weights=(Spherical,))

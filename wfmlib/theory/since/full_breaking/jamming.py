@@ -77,8 +77,8 @@ def exponents() -> Exponents:
 
     Examples
     --------
-    >>> found = exponents()
-    >>> round(found.gaps, 5), round(found.forces, 5), round(found.overlaps, 5)
+    >>> jamming = exponents()
+    >>> round(jamming.gaps, 5), round(jamming.forces, 5), round(jamming.overlaps, 5)
     (0.41269, 0.42311, 1.41574)
     """
     t = np.linspace(LEFT, RIGHT, 200)

@@ -65,8 +65,8 @@ def slope(hierarchy: LoadHierarchy | Hierarchy) -> Array:
     Examples
     --------
     >>> from wfmlib import Spherical
-    >>> found = at_load(Perceptron(Spherical()), 20.0, Margin(-1.45))
-    >>> slope(found).round(2).tolist()
+    >>> hierarchy = at_load(Perceptron(Spherical()), 20.0, Margin(-1.45))
+    >>> slope(hierarchy).round(2).tolist()
     [-0.02, 0.11, 0.24]
     """
     arguments.member("hierarchy", hierarchy, (LoadHierarchy, Hierarchy))
