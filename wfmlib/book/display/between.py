@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.numerics import arguments
 
 

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import numpy as np
 
-from wfmlib.book.display.marks import Rule
+from wfmlib.book.display.curves import Rule
 from wfmlib.book.display.palette import CYCLE, LINES, resolve, tint
 
 MOST = 5

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.book.display import between, svg, ticks
-from wfmlib.book.display.marks import Curve, Rule, label
+from wfmlib.book.display.curves import Curve, Rule, label
 from wfmlib.book.display.notebook import is_live
 from wfmlib.numerics import arguments
 

@@ -11,7 +11,7 @@ from html import escape
 
 import numpy as np
 
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.book.display.palette import CYCLE, on_dark, resolve
 from wfmlib.book.display.ticks import ticks
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from wfmlib.book.display import svg
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.book.display.slider import asset, json_text
 
 FOLDER = "../_static/lab"  # of the scripts, seen from a page
