@@ -302,7 +302,7 @@ def nested(recipe, reference_kind, rng):
         columns = np.ascontiguousarray((aligned * weights).T.astype(np.int32))
         runs = [[cooled(columns, D, rng, count, sweeps) for D in flips] for _ in range(RUNS)]
         distances = [D / N for D in flips]
-        every = [gammaln(N + 1) - gammaln(D + 1) - gammaln(N - D + 1) for D in flips]
+        log_volumes = [gammaln(N + 1) - gammaln(D + 1) - gammaln(N - D + 1) for D in flips]
         kind = "annealed population"
     else:
         start = aligned.sum(axis=0) if teacher is None else teacher
@@ -313,20 +313,20 @@ def nested(recipe, reference_kind, rng):
             for _ in range(RUNS)
         ]
         distances = list(recipe.distances)
-        every = [N * float(recipe.device.weights.bound(d)) for d in distances]
+        log_volumes = [N * float(recipe.device.weights.bound(d)) for d in distances]
         kind = "nested angles"
     values = logsumexp(runs, axis=0) - math.log(RUNS)
     truth = {
         "distance": distances,
-        "local_entropy": ((values + every) / N).tolist(),
+        "local_entropy": ((values + log_volumes) / N).tolist(),
         "error": (np.std(runs, axis=0, ddof=1) / math.sqrt(RUNS) / N).tolist(),
-        "messages": by_messages(recipe, weights, xi, sigma, distances, every),
+        "messages": by_messages(recipe, weights, xi, sigma, distances, log_volumes),
         "origin": f"{kind}, {RUNS} runs",
     }
     return weights, truth
 
 
-def by_messages(recipe, weights, xi, sigma, distances, every):
+def by_messages(recipe, weights, xi, sigma, distances, log_volumes):
     """Return what belief propagation says is lost of all weights; None where it does not settle.
 
     Messages know the entropy of all binary weights for N to infinity only: here it is exact.
@@ -335,7 +335,7 @@ def by_messages(recipe, weights, xi, sigma, distances, every):
     with warnings.catch_warnings(action="ignore"):
         curve = landscape.local_entropy(network, xi, sigma, rng=0, progress=False)
     excess = landscape.excess_at(distances, curve.distance, curve.excess)
-    values = excess + np.array(every) / recipe.inputs
+    values = excess + np.array(log_volumes) / recipe.inputs
     return [float(value) if math.isfinite(value) else None for value in values]
 
 

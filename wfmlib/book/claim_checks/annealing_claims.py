@@ -55,7 +55,7 @@ def annealing_cross_entropy_succeeds():
     counted, smooth = (_left(archive, loss)[-1] for loss in ("errors", "cross-entropy"))
     reach = _reach(archive, "cross-entropy")[-1]
     rows = (counted - smooth)[high]
-    more = [evidence.compare(row, comparisons=len(rows)) for row in rows]
+    tested = [evidence.compare(row, comparisons=len(rows)) for row in rows]
     words = (
         f"at N = {archive['N'].values[-1]} and α = {listed(loads, 1)} annealing the number of "
         f"errors leaves {listed(counted.mean(axis=1), 1)} of them, annealing the cross-entropy "
@@ -63,7 +63,7 @@ def annealing_cross_entropy_succeeds():
     )
     if reach < FAIRLY_HIGH or np.any(counted[high] == 0):
         return False, words
-    return evidence.decide(more, words)
+    return evidence.decide(tested, words)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -161,10 +161,10 @@ def _signs_minus_rectifiers(archive, **selection):
             for pair in zip(sign.T, relu.T, strict=True)
         ]
     )
-    whole = evidence.compare_groups(sign.mean(axis=1), relu.mean(axis=1))
+    average = evidence.compare_groups(sign.mean(axis=1), relu.mean(axis=1))
     difference = sign.mean(axis=0) - relu.mean(axis=0)
     return (
-        whole,
+        average,
         signs,
         (
             f"the reference with signs fails more often than that with rectifiers by "
@@ -207,8 +207,8 @@ def _at_three_noises(noise, values):
 
 def _more_robust(rows):
     """Answer whether the first fails more on average, and significantly less at no noise."""
-    whole, signs, words = zip(*rows, strict=True)
-    answer = evidence.decide(whole, "; ".join(words))
+    averages, signs, words = zip(*rows, strict=True)
+    answer = evidence.decide(averages, "; ".join(words))
     return answer._replace(agrees=False) if np.min(signs) < 0 else answer
 
 
@@ -234,11 +234,11 @@ def connected_same_phenomenology():
     """
     archive = experiments.complete("replicated-annealing-connected")
     selection = {"wiring": "connected"}
-    whole, _, words = _signs_minus_rectifiers(archive, **selection)
-    tested, findings = [whole], [words]
+    average, _, words = _signs_minus_rectifiers(archive, **selection)
+    tested, findings = [average], [words]
     for machine in NAMES:
-        whole, _, words = _replicas_minus_reference(archive, machine=machine, **selection)
-        tested.append(whole)
+        average, _, words = _replicas_minus_reference(archive, machine=machine, **selection)
+        tested.append(average)
         solved = len(_solved(archive, "solved", machine=machine, **selection))
         findings.append(
             f"{NAMES[machine]}: {solved} of {archive.sizes['sample']} solved, replicas fail more "

@@ -92,14 +92,14 @@ def solution_count_fluctuates():
 
 def labels_gauged_away():
     """Exact counts of 20 samples with N = 15 and P = 7, with the labels and without."""
-    same = 0
+    equal = 0
     for seed in np.random.SeedSequence(2).spawn(20):
         xi, sigma = patterns.random(7, 15, rng=seed)
         labelled = learning.enumerate_solutions(PERCEPTRON, xi, sigma, threads=1)
         gauged = sigma[:, None] * xi, np.ones_like(sigma)
         turned = learning.enumerate_solutions(PERCEPTRON, *gauged, threads=1)
-        same += np.array_equal(labelled.counts_by_margin, turned.counts_by_margin)
-    return same == 20, f"in {same} of 20 samples the same number of solutions at every margin"
+        equal += np.array_equal(labelled.counts_by_margin, turned.counts_by_margin)
+    return equal == 20, f"in {equal} of 20 samples the same number of solutions at every margin"
 
 
 def replica_symmetry_stable():

@@ -133,9 +133,9 @@ def sign_committee_rs_scaling():
     units = np.array([101, 1001, 10001])
     capacity = np.array([typical.capacity(TreeCommittee(K)) for K in units])
     ratio = capacity / np.sqrt(72.0 * units / math.pi)
-    rest = np.abs(ratio - 1.0)
+    gap = np.abs(ratio - 1.0)
     # the first correction is of relative order 1 / sqrt(K)
-    return bool(np.all(rest * np.sqrt(units) < 3.0) and rest[2] < rest[1] < rest[0]), (
+    return bool(np.all(gap * np.sqrt(units) < 3.0) and gap[2] < gap[1] < gap[0]), (
         f"the ratio is {listed(ratio, 4)} at K = 101, 1001, 10001"
     )
 

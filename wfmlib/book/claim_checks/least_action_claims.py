@@ -336,7 +336,7 @@ def hundred_replicas_closer_to_fbp():
     )
 
 
-def _reached():
+def _solved_samples():
     """Return which samples of ten are solved, by algorithm and load."""
     return experiments.complete("committee-reach")["solved"].astype(bool)
 
@@ -354,7 +354,7 @@ def lal_reaches_beyond_gradients():
     Each gradient has one schedule, partly ours and not tuned for reach: it can only refute.
     """
     names = ("LAL", "ceSGD slow", "ceSGD fast")
-    solved = _reached().transpose("algorithm", "alpha", "sample")
+    solved = _solved_samples().transpose("algorithm", "alpha", "sample")
     lal, *gradients = (solved.sel(algorithm=name) for name in names)
     tested = [evidence.compare_pairs(lal, gradient, comparisons=2) for gradient in gradients]
     words = [
@@ -372,7 +372,7 @@ def lal_reaches_almost_as_far_as_fbp():
     K = 9, N = 999; LAL with P1's step or a third of it, fBP with expanded messages. *Almost*: it
     still solves half of them there, at the next load that was run.
     """
-    solved = _reached().transpose("algorithm", "alpha", "sample")
+    solved = _solved_samples().transpose("algorithm", "alpha", "sample")
     names = ["LAL", "LAL, third of a step", "fBP"]
     *lal, fbp = (solved.sel(algorithm=name) for name in names)
     loads, half = fbp["alpha"].values, solved.sizes["sample"] / 2

@@ -454,15 +454,15 @@ def dense_threshold_bounds():
     """
     loads, share = _binary_shares()
     threshold = large_deviation.dense_threshold(PERCEPTRON)
-    reached = []
+    crossings = []
     for row in share:
         good = np.flatnonzero(row >= 0.5)
-        reached.append(_crossing(loads, row, good[-1]) if len(good) else float(loads[0]))
+        crossings.append(_crossing(loads, row, good[-1]) if len(good) else float(loads[0]))
     solved = experiments.complete("fbp-perceptron-success")["solved"].astype(bool)
     above = solved.sel(alpha=loads[loads > threshold]).transpose("N", ...).values
     small, large = (samples.ravel() for samples in above)
     finding = (
-        f"half are solved up to {listed(reached, 3)} for N = 1001 and 2001; above α_u = "
+        f"half are solved up to {listed(crossings, 3)} for N = 1001 and 2001; above α_u = "
         f"{threshold:.3f}, at {', '.join(f'{load:g}' for load in loads[loads > threshold])}, "
         f"{small.sum()} and {large.sum()} of {len(large)}"
     )

@@ -107,7 +107,7 @@ def star_ends():
     )
 
 
-def _missing(load, reference):
+def _deficits(load, reference):
     """Return what local entropies around typical references miss of the densest groups'."""
     deficits = []
     for distance in (0.01, 0.1):
@@ -131,7 +131,7 @@ def largest_margin_is_nearly_densest():
     shares = []
     for load in loads:
         most = Margin(0.99 * typical.max_margin(BINARY, load))
-        shares.append(np.max(_missing(load, most) / _missing(load, Margin(0.0))))
+        shares.append(np.max(_deficits(load, most) / _deficits(load, Margin(0.0))))
     return max(shares) < 0.5, (
         f"at most {listed(shares, 2)} of what is missing around typical solutions of margin 0, at "
         f"loads {listed(loads, 1)} and distances 0.01 and 0.1"

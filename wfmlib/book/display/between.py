@@ -24,8 +24,8 @@ def check(values: np.ndarray, stops) -> np.ndarray:
         raise ValueError(f"stops must be numbers from {low:g} to {high:g} in a row, got {stops}")
     gap = np.abs(np.diff(values)).min() * 1e-6
     new = [stop for stop in np.unique(stops) if np.abs(values - stop).min() > gap]
-    every = np.sort(np.concatenate([values, new]))
-    return every if values[0] < values[-1] else every[::-1]
+    all_stops = np.sort(np.concatenate([values, new]))
+    return all_stops if values[0] < values[-1] else all_stops[::-1]
 
 
 def rows(values: np.ndarray, computed: np.ndarray, stops: np.ndarray) -> np.ndarray:

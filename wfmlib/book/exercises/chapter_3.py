@@ -53,18 +53,18 @@ def _votes(load):
 
 def unanimous(load):
     """Share of the patterns on which all three units of a typical solution are right."""
-    every, right, weights = _votes(load)
-    return float(np.sum(weights * every / right))
+    all_right, right, weights = _votes(load)
+    return float(np.sum(weights * all_right / right))
 
 
 def _ratio_of_means(load):
-    every, right, weights = _votes(load)
-    return float(np.sum(weights * every) / np.sum(weights * right))
+    all_right, right, weights = _votes(load)
+    return float(np.sum(weights * all_right) / np.sum(weights * right))
 
 
 def _any(load):
-    every, _, weights = _votes(load)
-    return float(np.sum(weights * every))
+    all_right, _, weights = _votes(load)
+    return float(np.sum(weights * all_right))
 
 
 @cache

@@ -411,8 +411,8 @@ def curve(
         return step
 
     coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    same = {"progress": progress, "device": device, "replicas": replicas, "steps": steps}
-    return sweep(coordinates, begin, COLUMNS, along="overlap", **same)
+    options = {"progress": progress, "device": device, "replicas": replicas, "steps": steps}
+    return sweep(coordinates, begin, COLUMNS, along="overlap", **options)
 
 
 @arguments.checked

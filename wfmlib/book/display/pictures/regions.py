@@ -73,8 +73,8 @@ def phases(places: int = 28, seed: int = 5) -> Any:
     matplotlib.figure.Figure
     """
     rng = np.random.default_rng(seed)
-    figure, every = panels(tuple(SHARES), (4.8, 5.0), rows=2)
-    for ax, shares in zip(every, SHARES.values(), strict=True):
+    figure, axes = panels(tuple(SHARES), (4.8, 5.0), rows=2)
+    for ax, shares in zip(axes, SHARES.values(), strict=True):
         for radius, share in zip(RINGS, shares, strict=True):
             count = max(round(places * radius / RINGS[-1]), 6)
             angle = 2 * np.pi * (np.arange(count) + rng.random()) / count

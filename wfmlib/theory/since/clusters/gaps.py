@@ -504,17 +504,17 @@ def overlap_gap(
     """
     axes = check_axes(device, constraint)
     m = replicas
-    same: Any = {"replicas": m, "constraint": axes[2], "average": average}
+    options: Any = {"replicas": m, "constraint": axes[2], "average": average}
     low, high = float(SCANNED[0]), float(SCANNED[-1])
     if average == "quenched" and not axes[2].even:
         least = large_deviation.overlap_range(device, alpha, constraint=axes[2])[0]
         low = max(low, float(scipy.special.logit(least)) + 1e-3)
 
     def counted(place):
-        return entropy(device, alpha, float(scipy.special.expit(place)), **same)
+        return entropy(device, alpha, float(scipy.special.expit(place)), **options)
 
     places = np.linspace(low, high, 57).tolist()
-    values = entropy(device, alpha, scipy.special.expit(places), **same)
+    values = entropy(device, alpha, scipy.special.expit(places), **options)
     best = int(np.nanargmin(values))
     if values[best] >= 0.0:
         message = f"no gap: there are groups of {m:g} at all overlaps, alpha = {alpha:.6g}"

@@ -299,8 +299,8 @@ def curve(
         return step
 
     coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    same = {"device": device, "replicas": m, "average": average, "progress": progress}
-    return sweep(coordinates, begin, COLUMNS, along="overlap", meaning=MEANING, **same)
+    options = {"device": device, "replicas": m, "average": average, "progress": progress}
+    return sweep(coordinates, begin, COLUMNS, along="overlap", meaning=MEANING, **options)
 
 
 @arguments.checked
@@ -340,8 +340,8 @@ def entropy(
     >>> round(entropy(Perceptron(), 0.8, 0.98, replicas=4, average="quenched"), 4)
     -0.0243
     """
-    same: Any = {"replicas": replicas, "constraint": constraint, "average": average}
+    options: Any = {"replicas": replicas, "constraint": constraint, "average": average}
     if np.ndim(overlap) == 0:
-        return solve(device, alpha, overlap, **same).entropy  # type: ignore[arg-type]
-    entropies = curve(device, alpha, np.ravel(overlap), **same)
+        return solve(device, alpha, overlap, **options).entropy  # type: ignore[arg-type]
+    entropies = curve(device, alpha, np.ravel(overlap), **options)
     return entropies.entropy.values.reshape(np.shape(overlap))

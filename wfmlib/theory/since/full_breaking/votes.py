@@ -100,12 +100,12 @@ def _shared(q0, complement, step, kappa):
     width = math.sqrt(complement / q0)
     step *= min(width, 1.0)
     top = min(EXTENT, max(kappa / math.sqrt(q0) + SAFE * width, 1.0))
-    every = step * np.arange(-math.ceil(EXTENT / step), math.ceil(EXTENT / step) + 1)
-    share = np.exp(-0.5 * every**2)
+    nodes = step * np.arange(-math.ceil(EXTENT / step), math.ceil(EXTENT / step) + 1)
+    share = np.exp(-0.5 * nodes**2)
     share /= share.sum()
-    count = int(np.searchsorted(every, top)) + 1
+    count = int(np.searchsorted(nodes, top)) + 1
     share[count - 1] = share[count - 1 :].sum()
-    return every[:count], share[:count]
+    return nodes[:count], share[:count]
 
 
 def _units(v, q0, complement, ratio, kappa):
