@@ -69,12 +69,12 @@ SHORT = 60  # characters of a value that is worth showing
 @cache
 def modules() -> tuple[str, ...]:
     """Return the public modules: the parts of the package, and those that a part makes public."""
-    found = []
+    public = []
     for part in PARTS:
         module = importlib.import_module(f"wfmlib.{part}")
         members = [getattr(module, name) for name in module.__all__]
-        found += [module, *(one for one in members if isinstance(one, ModuleType))]
-    return tuple(module.__name__ for module in found)
+        public += [module, *(member for member in members if isinstance(member, ModuleType))]
+    return tuple(module.__name__ for module in public)
 
 
 @cache
@@ -83,30 +83,30 @@ def results() -> dict[str, type]:
     public, returned = set(), set()
     for name in modules():
         module = sys.modules[name]
-        for member in (getattr(module, one) for one in module.__all__):
+        for member in (getattr(module, public_name) for public_name in module.__all__):
             if inspect.isclass(member):
                 public.add(member)
             elif callable(member):
                 function = inspect.unwrap(member)
                 words = re.findall(r"\w+", str(inspect.signature(function).return_annotation))
                 scope = getattr(function, "__globals__", {})
-                returned |= {scope[one] for one in words if inspect.isclass(scope.get(one))}
-    own = {one for one in returned - public if one.__module__.startswith("wfmlib")}
-    return {f"{one.__module__}.{one.__qualname__}": one for one in own}
+                returned |= {scope[word] for word in words if inspect.isclass(scope.get(word))}
+    own = {kind for kind in returned - public if kind.__module__.startswith("wfmlib")}
+    return {f"{kind.__module__}.{kind.__qualname__}": kind for kind in own}
 
 
 @cache
 def entries() -> dict[tuple[str, int], str]:
     """Return the full name of everything with an entry, by its own name and its identity."""
-    found = {(one.__name__, id(one)): name for name, one in results().items()}
+    names = {(kind.__name__, id(kind)): name for name, kind in results().items()}
     for name in modules():
         module = sys.modules[name]
-        found[name.rpartition(".")[2], id(module)] = name
+        names[name.rpartition(".")[2], id(module)] = name
         for public in module.__all__:
             value = getattr(module, public)
             if not isinstance(value, ModuleType):
-                found[public, id(value)] = f"{name}.{public}"
-    return found
+                names[public, id(value)] = f"{name}.{public}"
+    return names
 
 
 def entry(name: str, obj) -> str | None:
@@ -122,9 +122,9 @@ def entry(name: str, obj) -> str | None:
         value = getattr(scope, first, None)
         for attribute in rest:
             value = getattr(value, attribute, None)
-        found = entries().get((name.rpartition(".")[2], id(value)))
-        if found:
-            return found
+        full_name = entries().get((name.rpartition(".")[2], id(value)))
+        if full_name:
+            return full_name
     return None
 
 
@@ -133,10 +133,10 @@ def entry(name: str, obj) -> str | None:
 # ------------------------------------------------------------------------------------------------
 
 
-def prepare(app, what, name, obj, options, lines):
+def prepare(app, kind, name, obj, options, lines):
     """Turn the markers of a docstring into roles, before numpydoc sees it."""
-    arguments = set() if what == "module" else _arguments(obj)
-    allowed = {} if what == "module" else _ranges(obj)
+    arguments = set() if kind == "module" else _arguments(obj)
+    allowed = {} if kind == "module" else _ranges(obj)
     section, literal, previous = "", None, ""
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
@@ -159,7 +159,7 @@ def prepare(app, what, name, obj, options, lines):
                 if line.endswith("::"):
                     literal = indent
             previous = line
-    if what == "module" and hasattr(obj, "__all__"):
+    if kind == "module" and hasattr(obj, "__all__"):
         lines += ["", ".. autosummary::", "   :nosignatures:", ""]
         lines += [f"   {public}" for public in obj.__all__]
 
@@ -175,10 +175,10 @@ def _arguments(obj) -> set[str]:
 def _ranges(obj) -> dict[str, str]:
     """Return the range of each argument that declares one, in symbols."""
     try:
-        found = arguments.declared(obj)
+        ranges = arguments.declared(obj)
     except (TypeError, NameError):  # no signature; or types that only a type checker imports
         return {}
-    return {name: interval(allowed) for name, (allowed, _) in found.items()}
+    return {name: interval(allowed) for name, (allowed, _) in ranges.items()}
 
 
 def interval(allowed) -> str:
@@ -187,14 +187,16 @@ def interval(allowed) -> str:
     right = ")" if allowed.high_open or math.isinf(allowed.high) else "]"
     symbols = {math.inf: "∞", -math.inf: "-∞"}
     low, high = (symbols.get(end, number(end)) for end in (allowed.low, allowed.high))
-    told = f"{left}{low}, {high}{right}"
+    symbol = f"{left}{low}, {high}{right}"
     if allowed.whole:
-        told = f"{{{low}, ..., {high}}}"
+        symbol = f"{{{low}, ..., {high}}}"
         if high == "∞":
-            told = f"{{{low}, {int(allowed.low) + 1}, ...}}"
-    for one in allowed.also:
-        told = f"{{0}} ∪ {told}" if one == 0.0 else f"{told} ∪ {{{symbols.get(one, 'NaN')}}}"
-    return told
+            symbol = f"{{{low}, {int(allowed.low) + 1}, ...}}"
+    for also in allowed.also:
+        symbol = (
+            f"{{0}} ∪ {symbol}" if also == 0.0 else f"{symbol} ∪ {{{symbols.get(also, 'NaN')}}}"
+        )
+    return symbol
 
 
 def number(value: float) -> str:
@@ -224,13 +226,13 @@ def _with_range(line, allowed):
     if not own:
         return line
     alike = len(own) == len(names) and len(set(own.values())) == 1
-    told = [allowed[names[0]]] if alike else [f"{name} in {own[name]}" for name in own]
-    return f"{', '.join(names)} : {', '.join([types] * bool(colon) + told)}"
+    ranges = [allowed[names[0]]] if alike else [f"{name} in {own[name]}" for name in own]
+    return f"{', '.join(names)} : {', '.join([types] * bool(colon) + ranges)}"
 
 
 def _linked(name, obj, arguments):
-    found = None if name in arguments else entry(name, obj)
-    return f":py:obj:`{name} <{found}>`" if found else f"``{name}``"
+    full_name = None if name in arguments else entry(name, obj)
+    return f":py:obj:`{name} <{full_name}>`" if full_name else f"``{name}``"
 
 
 def _linked_types(line, section, obj):
@@ -242,8 +244,8 @@ def _linked_types(line, section, obj):
         begin, types = "", line
 
     def linked(match):
-        found = entry(match[0], obj)
-        return f":py:obj:`{match[0]} <{found}>`" if found else match[0]
+        full_name = entry(match[0], obj)
+        return f":py:obj:`{match[0]} <{full_name}>`" if full_name else match[0]
 
     return begin + colon + re.sub(r"(?<![\"'`.\w])[A-Z]\w+(?![\"'`.\w])", linked, types)
 
@@ -270,8 +272,8 @@ def cite(app, doctree, docname):
             continue
         page, _ = equations[place["label"]]
         target = nodes.make_id(f"equation-{place['label']}")
-        shown = app.env.toc_fignumbers[page]["displaymath"][target]
-        number = ".".join(map(str, shown))
+        counts = app.env.toc_fignumbers[page]["displaymath"][target]
+        number = ".".join(map(str, counts))
         node = nodes.inline(classes=["wfm-equation"])
         text = nodes.Text(f"eq. ({number})")
         node += nodes.Text("[")
@@ -381,15 +383,15 @@ class ConstantDocumenter(DataDocumenter):
         return len(repr(self.object)) > SHORT
 
 
-def shorten(app, what, name, obj, options, signature, returns):
+def shorten(app, kind, name, obj, options, signature, returns):
     """Leave out defaults that are made anew for each object."""
     return signature and signature.replace("<factory>", "..."), returns
 
 
-def keep_public(app, what, name, obj, skip, options):
+def keep_public(app, kind, name, obj, skip, options):
     """Document constants that the module does not define but makes public."""
-    here = f"{app.env.temp_data.get('autodoc:module')}.{name}"
-    return False if what == "module" and entries().get((name, id(obj))) == here else None
+    full_name = f"{app.env.temp_data.get('autodoc:module')}.{name}"
+    return False if kind == "module" and entries().get((name, id(obj))) == full_name else None
 
 
 class CommandHelp(SphinxDirective):
@@ -401,10 +403,14 @@ class CommandHelp(SphinxDirective):
 
         with mock.patch.dict(os.environ, COLUMNS="84"):
             parser = cli._parser()
-            kinds = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+            kinds = [
+                action
+                for action in parser._actions
+                if isinstance(action, argparse._SubParsersAction)
+            ]
             parsers = {"wfm": parser}
-            parsers |= {f"wfm {name}": one for name, one in kinds[0].choices.items()}
-            return [self.section(name, one.format_help()) for name, one in parsers.items()]
+            parsers |= {f"wfm {name}": command for name, command in kinds[0].choices.items()}
+            return [self.section(name, command.format_help()) for name, command in parsers.items()]
 
     def section(self, name, text):
         """Return the help of one command under its name."""
@@ -427,19 +433,19 @@ def relocate(app, config):
 
 def relocated() -> dict[str, str]:
     """Return the full name in the reference of what code reaches by a shorter way."""
-    found = {}
+    full_names = {}
     for part in PARTS:
         for name in importlib.import_module(f"wfmlib.{part}").__all__:
             module = getattr(sys.modules[f"wfmlib.{part}"], name)
             short = f"wfmlib.{part}.{name}"
             if isinstance(module, ModuleType) and module.__name__ != short:
-                found[short] = module.__name__
+                full_names[short] = module.__name__
                 for public in module.__all__:
                     value, full = getattr(module, public), f"{module.__name__}.{public}"
-                    found[f"{short}.{public}"] = full
+                    full_names[f"{short}.{public}"] = full
                     if inspect.isroutine(value) or inspect.isclass(value):
-                        found[f"{value.__module__}.{value.__qualname__}"] = full
-    return found
+                        full_names[f"{value.__module__}.{value.__qualname__}"] = full
+    return full_names
 
 
 def flatten(app, doctree):

@@ -1,4 +1,4 @@
-"""What citations read where no build of the book resolves them: in notebooks and on slides."""
+"""Citations as text, where no build of the book resolves them: in notebooks and on slides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def authors(key: str) -> str:
     return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
 
 
-def said(key: str) -> str:
+def in_text(key: str) -> str:
     """Return what a citation in the running text reads, such as "Krauth and Mézard (1989)"."""
     return f"{authors(key)} ({works()[key].fields['year']})"
 
@@ -45,10 +45,10 @@ def cited(text: str) -> str:
 
     def words(match: re.Match) -> str:
         running, keys = match[1] == "t", [key.strip() for key in match[2].split(",")]
-        shown = []
+        citations = []
         for key in keys:
-            word = said(key) if running else f"{authors(key)} {works()[key].fields['year']}"
-            shown.append(f"[{word}]({address(key)})" if address(key) else word)
-        return ", ".join(shown) if running else f"({'; '.join(shown)})"
+            word = in_text(key) if running else f"{authors(key)} {works()[key].fields['year']}"
+            citations.append(f"[{word}]({address(key)})" if address(key) else word)
+        return ", ".join(citations) if running else f"({'; '.join(citations)})"
 
     return CITATION.sub(words, text)

@@ -1,4 +1,4 @@
-"""Where the system's Chromium is: for the PDF and for the tests of the pages."""
+"""Path of the system's Chromium, for the PDF and for the tests of the pages."""
 
 from __future__ import annotations
 

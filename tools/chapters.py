@@ -57,13 +57,13 @@ def number(app, env) -> list[str]:
             changed += [chapter, *lectures]
     counts = Counter()
     for page, chapter in numbering.pages(Path(app.srcdir)):
-        for kind, found in env.toc_fignumbers.get(page, {}).items():
+        for kind, numbers in env.toc_fignumbers.get(page, {}).items():
             if chapter.isalpha():
-                for name in found:
+                for name in numbers:
                     counts[chapter, kind] += 1
-                    found[name] = (chapter, counts[chapter, kind])
+                    numbers[name] = (chapter, counts[chapter, kind])
             elif not chapter:
-                found.clear()
+                numbers.clear()
     note(app, env)
     return changed if before != env.wfm_numbers else []
 
@@ -81,13 +81,13 @@ def note(app, env) -> None:
     """Write the numbers of labels and of pages beside the pages."""
     noted = {}
     for kinds in env.toc_fignumbers.values():
-        for kind, found in kinds.items():
-            for name, parts in found.items():
+        for kind, numbers in kinds.items():
+            for name, parts in numbers.items():
                 label = name.removeprefix("equation-")
                 noted[label] = [KINDS.get(kind, kind), ".".join(map(str, parts))]
-    for page, found in env.toc_secnumbers.items():
-        if found.get(""):
-            noted[page] = ["page", ".".join(map(str, found[""]))]
+    for page, numbers in env.toc_secnumbers.items():
+        if numbers.get(""):
+            noted[page] = ["page", ".".join(map(str, numbers[""]))]
     Path(app.outdir).parent.joinpath("numbers.json").write_text(json.dumps(noted, indent=0))
 
 
@@ -117,8 +117,8 @@ class FigureGallery(SphinxDirective):
 def figures(doctree: nodes.document) -> Iterator[tuple[nodes.figure, nodes.Element]]:
     """Yield each figure that a cell shows, and the picture in it: an image, or a slider."""
     for figure in doctree.findall(nodes.figure):
-        for shown in figure.findall(nodes.container):
-            kind, first = shown.get("mime_type"), next(iter(shown.children), None)
+        for output in figure.findall(nodes.container):
+            kind, first = output.get("mime_type"), next(iter(output.children), None)
             if kind == "image/svg+xml" or (
                 kind == "text/html" and 'class="wfm-slider"' in first.astext()
             ):
@@ -130,17 +130,17 @@ def fill(app, doctree: nodes.document, docname: str) -> None:
     """Put the thumbnails in their places."""
     styled = False  # the style of the sliders is needed once
     for place in list(doctree.findall(Gallery)):
-        found = nodes.bullet_list(classes=["wfm-gallery"])
+        gallery = nodes.bullet_list(classes=["wfm-gallery"])
         chapter = place["chapter"]
         lectures = app.env.toctree_includes.get(chapter, ())
         for source in [chapter] if chapter == app.config.root_doc else [chapter, *lectures]:
             page = app.builder.get_relative_uri(docname, source)
             numbers = app.env.toc_fignumbers.get(source, {}).get("figure", {})
-            for figure, shown in figures(app.env.get_doctree(source)):
-                if isinstance(shown, nodes.image):
-                    picture = nodes.image(**shown.attributes | {"classes": ["wfm-thumbnail"]})
+            for figure, content in figures(app.env.get_doctree(source)):
+                if isinstance(content, nodes.image):
+                    picture = nodes.image(**content.attributes | {"classes": ["wfm-thumbnail"]})
                 else:
-                    text = shown.astext()
+                    text = content.astext()
                     style = "" if styled else STYLE.search(text)[1]
                     html = f'<div class="wfm-slider">{style}{SLIDER.search(text)[0]}</div>'
                     picture, styled = nodes.raw("", html, format="html"), True
@@ -149,11 +149,11 @@ def fill(app, doctree: nodes.document, docname: str) -> None:
                 called = f"Figure {count}" if count else "The figure of this page"
                 link = nodes.reference("", called, refuri=f"{page}#{name}", internal=True)
                 caption = figure.next_node(nodes.caption).deepcopy()
-                said = nodes.paragraph("", "", link, nodes.Text(". "), *caption.children)
-                found += nodes.list_item("", picture, said)
-        if any(found.findall(nodes.math)):  # of the captions; the page itself has none
+                text_below = nodes.paragraph("", "", link, nodes.Text(". "), *caption.children)
+                gallery += nodes.list_item("", picture, text_below)
+        if any(gallery.findall(nodes.math)):  # of the captions; the page itself has none
             app.env.get_domain("math").data["has_equations"][docname] = True
-        place.replace_self(found)
+        place.replace_self(gallery)
 
 
 def setup(app):

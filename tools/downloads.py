@@ -76,9 +76,9 @@ def offer_colab(app, pagename, templatename, context, doctree) -> None:
     url = app.config.html_theme_options["repository_url"]
     for group in context.get("header_buttons", []):
         if group.get("label") == "launch-buttons" and url.startswith(GITHUB):
-            where = f"github/{url.removeprefix(GITHUB)}/blob/{BRANCH}/{pagename}.ipynb"
+            notebook = f"github/{url.removeprefix(GITHUB)}/blob/{BRANCH}/{pagename}.ipynb"
             button = {"type": "link", "text": "Colab", "tooltip": "Launch on Colab"}
-            button |= {"url": f"{COLAB}/{where}", "icon": "_static/images/logo_colab.png"}
+            button |= {"url": f"{COLAB}/{notebook}", "icon": "_static/images/logo_colab.png"}
             group["buttons"].append(button)
 
 
@@ -120,7 +120,9 @@ def package(app, error) -> None:
     if error is not None or app.builder.name != "html":
         return
     sources = Path(app.outdir, "_sources", "book")
-    write_zip(folder(app) / ALL, {one.name: one.read_bytes() for one in sources.glob("*.ipynb")})
+    write_zip(
+        folder(app) / ALL, {path.name: path.read_bytes() for path in sources.glob("*.ipynb")}
+    )
     empty = {}
     for chapter in chapters():
         if exercises.of_chapter(chapter):
@@ -161,8 +163,8 @@ def gather(app) -> None:
         if path.exists():
             shutil.copyfile(path, target / "archives" / path.name)
     for name, _ in MADE.values():
-        if (made := Path(app.outdir).parent / name).exists():
-            shutil.copyfile(made, target / name)
+        if (built := Path(app.outdir).parent / name).exists():
+            shutil.copyfile(built, target / name)
 
 
 def fill(app, docname: str, source: list[str]) -> None:
@@ -186,7 +188,7 @@ def words(app, site: str) -> dict[str, str]:
         "STUDENTS": link(app, STUDENTS),
         "ARCHIVES": table(app),
         "CITE": citation(),
-        **{word: made(app, *file) for word, file in MADE.items()},
+        **{word: link_or_command(app, *file) for word, file in MADE.items()},
     }
 
 
@@ -198,7 +200,7 @@ def link(app, name: str, text: str = "") -> str:
     return f'<a class="reference" href="{address}" download>{text or name}</a>{size}'
 
 
-def made(app, name: str, command: str) -> str:
+def link_or_command(app, name: str, command: str) -> str:
     """Return a link to what is made of the pages, or what the page says where it was not."""
     if (folder(app) / name).exists():
         return link(app, name)
@@ -208,11 +210,11 @@ def made(app, name: str, command: str) -> str:
 def table(app) -> str:
     """Return the archives as a table in Markdown."""
     lines = ["| archive | chapter | what was run |", "| --- | --- | --- |"]
-    there = (folder(app) / "archives").glob("*.nc")
-    every = [experiments.get(path.stem) for path in there]
-    for one in sorted(every, key=lambda one: (one.chapter, one.name)):
-        file = link(app, f"archives/{one.name}.nc", one.name)
-        lines.append(f"| {file} | {one.chapter} | {one.title} |")
+    files = (folder(app) / "archives").glob("*.nc")
+    every = [experiments.get(path.stem) for path in files]
+    for experiment in sorted(every, key=lambda experiment: (experiment.chapter, experiment.name)):
+        file = link(app, f"archives/{experiment.name}.nc", experiment.name)
+        lines.append(f"| {file} | {experiment.chapter} | {experiment.title} |")
     return "\n".join(lines)
 
 
@@ -220,12 +222,14 @@ def citation() -> str:
     """Return how the book is cited, from `CITATION.cff`, which alone says it."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     names = " and ".join(
-        one.get("name") or f"{one['given-names']} {one['family-names']}"
-        for one in cited["authors"]
+        author.get("name") or f"{author['given-names']} {author['family-names']}"
+        for author in cited["authors"]
     )
-    issued = [f"https://doi.org/{one['value']}" for one in cited.get("identifiers", ())]
-    told = f"version {cited['version']} ({str(cited['date-released'])[:4]})"
-    return f"{names}, *{cited['title']}*, {', '.join([told, *issued])}."
+    issued = [
+        f"https://doi.org/{identifier['value']}" for identifier in cited.get("identifiers", ())
+    ]
+    edition = f"version {cited['version']} ({str(cited['date-released'])[:4]})"
+    return f"{names}, *{cited['title']}*, {', '.join([edition, *issued])}."
 
 
 def offer_script(app, pagename, templatename, context, doctree) -> None:

@@ -61,8 +61,8 @@ def environment(name: str) -> dict[str, str]:
     }
     if baseline:  # NumPy refuses to do without a feature that the processor does not have
         features = numpy_built.__cpu_features__
-        there = [one for one in numpy_built.__cpu_dispatch__ if features[one]]
-        variables["NPY_DISABLE_CPU_FEATURES"] = " ".join(there)
+        present = [feature for feature in numpy_built.__cpu_dispatch__ if features[feature]]
+        variables["NPY_DISABLE_CPU_FEATURES"] = " ".join(present)
     if without:
         variables["GLIBC_TUNABLES"] = f"glibc.cpu.hwcaps={without}"
     return variables
@@ -81,12 +81,12 @@ def heard(name: str) -> bool:
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode < 0:  # by a signal: an instruction that this processor does not have
         return False
-    found = json.loads(done.stdout) if done.returncode == 0 else done.stderr
+    settings = json.loads(done.stdout) if done.returncode == 0 else done.stderr
     wanted = {"numba": [numba], "NumPy": []} if baseline else {"numba": [numba]}
-    if done.returncode == 0 and found["OpenBLAS"]:  # there may be another BLAS
+    if done.returncode == 0 and settings["OpenBLAS"]:  # there may be another BLAS
         wanted |= {"OpenBLAS": [blas.lower()], "threads": [min(threads, os.cpu_count() or 1)]}
-    if done.returncode or any(found[one] != value for one, value in wanted.items()):
-        raise RuntimeError(f"{name}: wanted {wanted}, got {found}")
+    if done.returncode or any(settings[library] != value for library, value in wanted.items()):
+        raise RuntimeError(f"{name}: wanted {wanted}, got {settings}")
     return True
 
 

@@ -69,7 +69,7 @@ def of_chapter(chapter: Path) -> list[Exercise]:
     ValueError
         If one does not begin with its level.
     """
-    found = []
+    exercises = []
     for match in EXERCISE.finditer(chapter.read_text()):
         level = LEVEL.match(match["body"])
         if level is None:
@@ -79,13 +79,15 @@ def of_chapter(chapter: Path) -> list[Exercise]:
             )
         call = CHECK.search(match["body"])
         named = (chapter.stem, match["label"], match["title"], level[1].lower())
-        found.append(Exercise(*named, call[1] if call else ""))
-    return found
+        exercises.append(Exercise(*named, call[1] if call else ""))
+    return exercises
 
 
 def everywhere(book: Path = BOOK) -> list[Exercise]:
     """Return all exercises of the book, in the order of its contents."""
-    return [one for chapter in pages(book) for page in chapter for one in of_chapter(page)]
+    return [
+        exercise for chapter in pages(book) for page in chapter for exercise in of_chapter(page)
+    ]
 
 
 def parts(notebook) -> Iterator[tuple]:
@@ -120,15 +122,17 @@ def without_code(text: str) -> str:
 
 def headings(page: Path) -> list[str]:
     """Return the headings of a page, below its title."""
-    found = HEADING.findall(without_code(page.read_text()))
-    return [title for level, title in found if level != "#"]
+    titles = HEADING.findall(without_code(page.read_text()))
+    return [title for level, title in titles if level != "#"]
 
 
 def pages(book: Path = BOOK) -> list[list[Path]]:
     """Return the pages of each numbered chapter that has exercises."""
     root = book.parent
-    every = [[root / f"{page}.md" for page in one] for one in numbering.chapters(root).values()]
-    return [one for one in every if any(of_chapter(page) for page in one)]
+    every = [
+        [root / f"{page}.md" for page in chapter] for chapter in numbering.chapters(root).values()
+    ]
+    return [chapter for chapter in every if any(of_chapter(page) for page in chapter)]
 
 
 def anchor(heading: str) -> str:
@@ -147,17 +151,23 @@ def table(chapter: list[Path], known: dict[str, dict]) -> str:
     """Return the exercises of the pages of one chapter as a table in Markdown."""
     numbers = numbering.numbers()
     rows = ["| no. | exercise | level | after the section | minutes |", "| --- " * 5 + "|"]
-    for one in [exercise for page in chapter for exercise in of_chapter(page)]:
-        if one.label not in known:
-            raise SystemExit(f"{one.chapter}.md: say in {ESTIMATES.name} when to set {one.label}")
-        after = known[one.label]["after"]
-        there = next((page for page in chapter if after in headings(page)), None)
-        if there is None:
-            raise SystemExit(f"{one.chapter}.md: {one.label} is set after no section {after!r}")
-        section = f"[{after}]({there.name}#{anchor(after)})"
-        link = f"[{one.title}]({one.label})"
-        minutes = known[one.label]["minutes"]
-        rows.append(f"| {numbers[one.label]} | {link} | {one.level} | {section} | {minutes} |")
+    for exercise in [exercise for page in chapter for exercise in of_chapter(page)]:
+        if exercise.label not in known:
+            raise SystemExit(
+                f"{exercise.chapter}.md: say in {ESTIMATES.name} when to set {exercise.label}"
+            )
+        after = known[exercise.label]["after"]
+        after_page = next((page for page in chapter if after in headings(page)), None)
+        if after_page is None:
+            raise SystemExit(
+                f"{exercise.chapter}.md: {exercise.label} is set after no section {after!r}"
+            )
+        section = f"[{after}]({after_page.name}#{anchor(after)})"
+        link = f"[{exercise.title}]({exercise.label})"
+        minutes = known[exercise.label]["minutes"]
+        rows.append(
+            f"| {numbers[exercise.label]} | {link} | {exercise.level} | {section} | {minutes} |"
+        )
     return "\n".join(rows)
 
 
@@ -213,8 +223,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="print them, and write nothing")
     if parser.parse_args().list:
-        for one in everywhere():
-            print(f"{one.chapter}  {one.label:22} {one.level:20} {one.title}")
+        for exercise in everywhere():
+            print(f"{exercise.chapter}  {exercise.label:22} {exercise.level:20} {exercise.title}")
     else:
         PAGE.write_text(filled(PAGE.read_text()))
 

@@ -77,13 +77,13 @@ def archives(notebook, stem: str) -> list[str]:
     A chapter checks the claims of its number, any other page may ask for all.
     """
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    found = set(QUOTED.findall(code)) & set(experiments.names())
+    names = set(QUOTED.findall(code)) & set(experiments.names())
     if "claims." in code:
         number = re.match(r"(\d\d)_", stem)
         chapter = int(number[1]) if number else None
-        asked = [one for one in claims.load() if chapter in (None, one.chapter)]
-        found |= {one.archive for one in asked if one.archive}
-    return sorted(found)
+        asked = [claim for claim in claims.load() if chapter in (None, claim.chapter)]
+        names |= {claim.archive for claim in asked if claim.archive}
+    return sorted(names)
 
 
 def cell(notebook, stem: str):

@@ -140,10 +140,10 @@ def executed(notebook, limits: Limits) -> tuple[list[dict], str]:
                 allow_errors=True,
                 resources={"metadata": {"path": str(work)}},
             )
-            said = client.run(limits.seconds)
-            if not said.startswith(UNSTARTED):
+            ending = client.run(limits.seconds)
+            if not ending.startswith(UNSTARTED):
                 break
-        return answers(place), said
+        return answers(place), ending
 
 
 class Client(nbclient.NotebookClient):
@@ -173,30 +173,30 @@ class Client(nbclient.NotebookClient):
 
 def answers(place: Path) -> list[dict]:
     """Return what was noted there; a line that is none of ours is passed over."""
-    found = []
+    noted = []
     for line in place.read_text("utf-8", "replace").splitlines() if place.exists() else ():
         try:
-            said = json.loads(line)
+            answer = json.loads(line)
         except ValueError:
             continue
-        if isinstance(said, dict) and said.get("exercise") in QUESTIONS:
-            found.append(said)
-    return found
+        if isinstance(answer, dict) and answer.get("exercise") in QUESTIONS:
+            noted.append(answer)
+    return noted
 
 
-def verdict(said: dict) -> tuple[str, str]:
+def verdict(noted: dict) -> tuple[str, str]:
     """Compare an answer that was noted; return the verdict and the hint."""
-    if "error" in said:
-        return REFUSED, str(said["error"])
-    question = QUESTIONS[said["exercise"]]
-    values = said.get("values")
+    if "error" in noted:
+        return REFUSED, str(noted["error"])
+    question = QUESTIONS[noted["exercise"]]
+    values = noted.get("values")
     points = question.points if isinstance(question, Function) else (None,)
     if not isinstance(values, list) or len(values) != len(points):
         return REFUSED, "this is no answer"
-    given = dict(zip(points, values, strict=True))
-    answer = given.__getitem__ if isinstance(question, Function) else given[None]
+    value_at = dict(zip(points, values, strict=True))
+    answer = value_at.__getitem__ if isinstance(question, Function) else value_at[None]
     try:
-        result = compare(said["exercise"], question, answer)
+        result = compare(noted["exercise"], question, answer)
     except TypeError as error:
         return REFUSED, str(error)
     return (RIGHT, "") if result.right else (NOT_YET, result.said.removeprefix("not yet. "))
@@ -209,16 +209,16 @@ def marked(student: str, path: Path, folder: Path, asked: Iterable[str], limits)
         notebook = nbformat.read(path, as_version=4)
     except Exception as error:  # whatever a student may save under this name
         return [Mark(*whose, "", REFUSED, f"no notebook: {str(error).splitlines()[0][:100]}")]
-    there = [number for cell in notebook.cells for number in ASKED.findall(cell.source)]
-    found, ended = executed(notebook, limits)
-    last = {said["exercise"]: said for said in found}
-    wanted = {*asked} or {*there, *last} & {*QUESTIONS}
+    exercises = [number for cell in notebook.cells for number in ASKED.findall(cell.source)]
+    noted, ending = executed(notebook, limits)
+    last = {answer["exercise"]: answer for answer in noted}
+    wanted = {*asked} or {*exercises, *last} & {*QUESTIONS}
     marks = [
         Mark(*whose, number, *(verdict(last[number]) if number in last else (UNANSWERED, "")))
         for number in QUESTIONS
         if number in wanted
     ]
-    return marks + ([Mark(*whose, "", REFUSED, ended)] if ended else [])
+    return marks + ([Mark(*whose, "", REFUSED, ending)] if ending else [])
 
 
 def table(marks: list[Mark]) -> str:
@@ -229,10 +229,14 @@ def table(marks: list[Mark]) -> str:
     lines = [f"{'student':{width}}  " + "  ".join(verdicts)]
     for student in students:
         own = [mark for mark in marks if mark.student == student]
-        counts = [sum(bool(m.exercise) and m.verdict == one for m in own) for one in verdicts]
-        cells = "  ".join(f"{n:{len(one)}}" for n, one in zip(counts, verdicts, strict=True))
-        ended = "; ".join(f"{m.notebook}: {m.said}" for m in own if not m.exercise)
-        lines.append(f"{student:{width}}  {cells}  {ended}".rstrip())
+        counts = [
+            sum(bool(m.exercise) and m.verdict == verdict for m in own) for verdict in verdicts
+        ]
+        cells = "  ".join(
+            f"{n:{len(verdict)}}" for n, verdict in zip(counts, verdicts, strict=True)
+        )
+        ending = "; ".join(f"{m.notebook}: {m.said}" for m in own if not m.exercise)
+        lines.append(f"{student:{width}}  {cells}  {ending}".rstrip())
     return "\n".join(lines)
 
 
@@ -262,27 +266,29 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds a notebook (600)")
     parser.add_argument("--memory", type=float, default=8.0, help="GB a notebook may take (8)")
     parser.add_argument("--jobs", type=int, default=1, help="notebooks at a time (1)")
-    given = parser.parse_args(argv)
-    unknown = [number for number in given.exercises if number not in QUESTIONS]
+    options = parser.parse_args(argv)
+    unknown = [number for number in options.exercises if number not in QUESTIONS]
     if unknown:
         parser.error(f"--exercises must be of {', '.join(QUESTIONS)}, not {', '.join(unknown)}")
     for name in ("timeout", "memory", "jobs"):
-        if not getattr(given, name) > 0:
-            parser.error(f"--{name} must be positive, not {getattr(given, name):g}")
-    if not given.folder.is_dir():
-        parser.error(f"FOLDER must be a folder, not {given.folder}")
+        if not getattr(options, name) > 0:
+            parser.error(f"--{name} must be positive, not {getattr(options, name):g}")
+    if not options.folder.is_dir():
+        parser.error(f"FOLDER must be a folder, not {options.folder}")
     try:
-        work = handed_in(given.folder)
+        work = handed_in(options.folder)
     except ValueError as error:
         parser.error(str(error))
-    limits = Limits(given.timeout, int(given.memory * 1e9))
+    limits = Limits(options.timeout, int(options.memory * 1e9))
 
-    one = partial(marked, folder=given.folder, asked=given.exercises, limits=limits)
+    mark_notebook = partial(marked, folder=options.folder, asked=options.exercises, limits=limits)
     # Processes, not threads: a kernel's channels and loop go with the process.
-    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
-        found = tqdm(pool.map(one, *zip(*work, strict=True)), total=len(work), unit="notebook")
-        marks = [mark for marks in found for mark in marks]
-    output = given.output or given.folder / "marks.csv"
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        marked_notebooks = tqdm(
+            pool.map(mark_notebook, *zip(*work, strict=True)), total=len(work), unit="notebook"
+        )
+        marks = [mark for marks in marked_notebooks for mark in marks]
+    output = options.output or options.folder / "marks.csv"
     write(marks, output)
     print(table(marks))
     print(output)

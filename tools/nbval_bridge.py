@@ -92,8 +92,8 @@ def pytest_sessionfinish(session):
         return
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     reports = [report for some in terminal.stats.values() for report in some]
-    told = [dict(getattr(report, "user_properties", ())) for report in reports]
-    compared = sum(one.get(COMPARED, False) for one in told)
+    all_properties = [dict(getattr(report, "user_properties", ())) for report in reports]
+    compared = sum(properties.get(COMPARED, False) for properties in all_properties)
     wanted = session.config.getoption("references")
     terminal.write_line(f"\n{compared} of {wanted} checked cells were compared")
     if compared != wanted:

@@ -185,7 +185,9 @@ def store_picture() -> None:
         output for cell in executed(BOOK / "index.md").cells for output in cell.get("outputs", [])
     ]
     picture = next(
-        one.data["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
+        result.data["image/svg+xml"]
+        for result in outputs
+        if "image/svg+xml" in result.get("data", {})
     )
     white = "".join(picture).replace("fill: none", "fill: #ffffff", 1)  # the ground comes first
     (BOOK / "_static" / "solutions.svg").write_text(white)

@@ -50,7 +50,7 @@ def numbers(noted: Path = NOTED) -> dict[str, Number]:
     """Return the numbers of the book by label; those of chapters and lectures by page."""
     if not noted.exists():
         raise SystemExit("The numbers of the book are those of its pages: run `make book`.")
-    return {name: Number(*one) for name, one in json.loads(noted.read_text("utf-8")).items()}
+    return {name: Number(*parts) for name, parts in json.loads(noted.read_text("utf-8")).items()}
 
 
 def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
@@ -68,8 +68,8 @@ def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
             count += bool(part.get("numbered"))
             letter = LETTER.search((root / f"{entry['file']}.md").read_text("utf-8"))
             chapter = str(count) if part.get("numbered") else letter[1] if letter else ""
-            for one in (entry, *entry.get("sections", ())):
-                yield one["file"], chapter
+            for page in (entry, *entry.get("sections", ())):
+                yield page["file"], chapter
 
 
 def chapters(root: Path = ROOT) -> dict[str, list[str]]:
@@ -77,11 +77,11 @@ def chapters(root: Path = ROOT) -> dict[str, list[str]]:
 
     The first one is the chapter in short; the others are lectures.
     """
-    found: dict[str, list[str]] = {}
+    by_chapter: dict[str, list[str]] = {}
     for page, chapter in pages(root):
         if chapter:
-            found.setdefault(chapter, []).append(page)
-    return found
+            by_chapter.setdefault(chapter, []).append(page)
+    return by_chapter
 
 
 def referred(text: str, known: dict[str, Number]) -> str:
@@ -114,7 +114,7 @@ def captioned(cells: list, known: dict[str, Number]) -> Iterator:
         yield cell
         if figure := cell.metadata.get("mystnb", {}).get("figure"):
             number = known.get(figure["name"])
-            said = " ".join(figure["caption"].split())
+            caption = " ".join(figure["caption"].split())
             if number:  # a page without a number has figures without one
-                said = f"**{number.spoken}.** {said}"
-            yield new_markdown_cell(said, id=figure["name"], metadata={"tags": ["caption"]})
+                caption = f"**{number.spoken}.** {caption}"
+            yield new_markdown_cell(caption, id=figure["name"], metadata={"tags": ["caption"]})

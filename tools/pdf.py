@@ -47,32 +47,32 @@ def chapter(page: str, below: bool, known: set[str], html: Path = HTML) -> Tag:
     """Return the text of a page, with names and links as on one page; a lecture is a section."""
     soup = BeautifulSoup((html / f"{page}.html").read_text("utf-8"), "html.parser")
     section = soup.find("article")
-    for one in section.select(LEFT_OUT):
-        one.decompose()
+    for tag in section.select(LEFT_OUT):
+        tag.decompose()
     section.name, section.attrs = "section", {"id": place(page), "class": "wfm-page"}
-    for one in section.find_all(id=True)[:]:
-        one["id"] = place(page, one["id"])
-    for one in section.find_all(src=True):
-        one["src"] = "html/" + normpath(join(page, "..", one["src"]))
+    for tag in section.find_all(id=True)[:]:
+        tag["id"] = place(page, tag["id"])
+    for tag in section.find_all(src=True):
+        tag["src"] = "html/" + normpath(join(page, "..", tag["src"]))
     for link in section.find_all("a", href=True):
         address, _, anchor = link["href"].partition("#")
-        there = normpath(join(page, "..", address)).removesuffix(".html") if address else page
-        if there in known:
-            link["href"] = f"#{place(there, anchor)}"
+        target = normpath(join(page, "..", address)).removesuffix(".html") if address else page
+        if target in known:
+            link["href"] = f"#{place(target, anchor)}"
         elif not re.match(r"\w+:", address):
             link.unwrap()  # what is not printed
     if below:
         for level in range(5, 0, -1):
-            for one in section.find_all(f"h{level}"):
-                one.name = f"h{level + 1}"
+            for tag in section.find_all(f"h{level}"):
+                tag.name = f"h{level + 1}"
     return section
 
 
 def element(name: str, text: str = "", **attributes: str) -> Tag:
     """Return a new element."""
-    made = BeautifulSoup("", "html.parser").new_tag(name, attrs=attributes)
-    made.string = text
-    return made
+    tag = BeautifulSoup("", "html.parser").new_tag(name, attrs=attributes)
+    tag.string = text
+    return tag
 
 
 def contents(sections: list[Tag]) -> Tag:
@@ -101,19 +101,21 @@ def book() -> str:
             solved.append(solution.extract())
         sections.append(section)
     sections.append(solved)
-    there = {one["id"] for section in sections for one in section.find_all(id=True)}
-    there |= {section["id"] for section in sections}
-    for link in [one for section in sections for one in section.select('a[href^="#"]')]:
-        if link["href"][1:] not in there:
+    anchors = {tag["id"] for section in sections for tag in section.find_all(id=True)}
+    anchors |= {section["id"] for section in sections}
+    for link in [tag for section in sections for tag in section.select('a[href^="#"]')]:
+        if link["href"][1:] not in anchors:
             link.unwrap()  # to what was left out of its page
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     title = element("header", id="title-page")
     title.append(element("h1", cited["title"].partition(":")[0]))
-    made = f"Version {cited['version']}, {cited['date-released']}. {cited['license']} licence."
-    title.extend([element("p", one["name"]) for one in cited["authors"]] + [element("p", made)])
+    imprint = f"Version {cited['version']}, {cited['date-released']}. {cited['license']} licence."
+    title.extend(
+        [element("p", author["name"]) for author in cited["authors"]] + [element("p", imprint)]
+    )
     head = BeautifulSoup((HTML / f"{toc['root']}.html").read_text("utf-8"), "html.parser").head
     kept = head.find_all("link", rel="stylesheet")
-    kept += [one for one in head.find_all("script") if "mathjax" in str(one).lower()]
+    kept += [script for script in head.find_all("script") if "mathjax" in str(script).lower()]
     written = "\n".join(map(str, kept)).replace('"../', '"html/')
     body = "\n".join(map(str, (title, contents(sections), *sections)))
     return (
@@ -140,9 +142,12 @@ def write(page: Path, output: Path) -> int:
         for _ in range(2):
             tab.pdf(path=output, prefer_css_page_size=True, scale=0.8, tagged=True, outline=True)
             read = PdfReader(output)
-            found = read.named_destinations.items()
-            there = {name.strip("/"): read.get_destination_page_number(one) for name, one in found}
-            tab.evaluate(NUMBER, {name: number + 1 for name, number in there.items()})
+            destinations = read.named_destinations.items()
+            pages = {
+                name.strip("/"): read.get_destination_page_number(destination)
+                for name, destination in destinations
+            }
+            tab.evaluate(NUMBER, {name: number + 1 for name, number in pages.items()})
         chromium.close()
     return len(read.pages)
 

@@ -64,7 +64,7 @@ def plain(tex: str) -> str:
 
 def title_of(node: nodes.Element) -> nodes.title | None:
     """Return the title of a section or of an exercise."""
-    return next((one for one in node.children if isinstance(one, nodes.title)), None)
+    return next((child for child in node.children if isinstance(child, nodes.title)), None)
 
 
 def is_place(node: nodes.Node) -> bool:
@@ -93,7 +93,7 @@ def squeezed(text: str) -> str:
 
 def content(node: nodes.Element) -> str:
     """Return the text below a heading."""
-    return squeezed(" ".join(words(one) for one in node if not isinstance(one, nodes.title)))
+    return squeezed(" ".join(words(child) for child in node if not isinstance(child, nodes.title)))
 
 
 def places(doctree: nodes.document) -> Iterator[list[str]]:
@@ -110,7 +110,7 @@ def places(doctree: nodes.document) -> Iterator[list[str]]:
         else:
             for item in node.findall(nodes.definition_list_item):
                 terms = list(item.findall(nodes.term))
-                title = ", ".join(squeezed(words(one)) for one in terms)
+                title = ", ".join(squeezed(words(term)) for term in terms)
                 yield [TERM, terms[0]["ids"][0], title, content(item.children[-1])]
 
 
@@ -155,8 +155,8 @@ def tips(app) -> Iterator[tuple[str, str]]:
                 for link in list(definition.findall(nodes.reference)):
                     link.replace_self(link.children)
                 for term in item.findall(nodes.term):
-                    told = f"<strong>{term.astext()}</strong>{html(app, definition)}"
-                    yield f"{page}#{term['ids'][0]}", told
+                    tip = f"<strong>{term.astext()}</strong>{html(app, definition)}"
+                    yield f"{page}#{term['ids'][0]}", tip
 
 
 def html(app, node: nodes.Node) -> str:

@@ -56,7 +56,7 @@ class Slide:
     ask: str
     figure: str
     alt: str
-    tell: str
+    comment: str
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,11 @@ def lead(text: str, room: int = ROOM) -> str:
     a list is not.
     """
     every = sentences(text)
-    told = [one for one in every if one[-1] in ".!?)*"] or [finished(every[0])]
-    count = next((k for k, one in enumerate(told, start=1) if one[0] != "("), len(told))
-    while count < len(told) and len(" ".join(told[: count + 1])) <= room:
+    chosen = [text for text in every if text[-1] in ".!?)*"] or [finished(every[0])]
+    count = next((k for k, text in enumerate(chosen, start=1) if text[0] != "("), len(chosen))
+    while count < len(chosen) and len(" ".join(chosen[: count + 1])) <= room:
         count += 1
-    return " ".join(told[:count])
+    return " ".join(chosen[:count])
 
 
 def closing(text: str, room: int = ROOM // 2, end: str = ".") -> str:
@@ -171,9 +171,9 @@ def events(notebook) -> Iterator[tuple]:
                 if re.fullmatch(r"eq-\S+", text):
                     yield "formula", text
                     continue
-                said, _, question = text.partition(ASK)
-                if said:
-                    yield "text", said.strip()
+                before, _, question = text.partition(ASK)
+                if before:
+                    yield "text", before.strip()
                 if question:
                     yield "ask", question.strip()
         elif label is None and cell.cell_type == "code":
@@ -188,7 +188,7 @@ def events(notebook) -> Iterator[tuple]:
 
 def slides(notebook) -> list[Slide]:
     """Return a slide for each figure of an executed chapter; those of solutions are left out."""
-    return [one for one in story(notebook) if isinstance(one, Slide)]
+    return [step for step in story(notebook) if isinstance(step, Slide)]
 
 
 def story(notebook) -> list[Slide | Step]:
@@ -198,32 +198,34 @@ def story(notebook) -> list[Slide | Step]:
     by the one before. A question belongs to the next figure, unless the text goes on after
     another output has answered it.
     """
-    found, section, ask, before, answered = [], "", "", "", False
+    steps, section, ask, before, answered = [], "", "", "", False
     every = [*events(notebook), ("end", "")]
-    for place, (kind, what, *rest) in enumerate(every):
+    for place, (kind, content, *rest) in enumerate(every):
         if kind == "heading":
-            section, ask, before, answered = what, "", "", False
+            section, ask, before, answered = content, "", "", False
         elif kind == "ask":
-            ask, answered = what, False
+            ask, answered = content, False
         elif kind == "output":
             answered = True
         elif kind == "text":
-            before, ask = what, "" if answered else ask
+            before, ask = content, "" if answered else ask
         elif kind == "formula":
             led = every[place - 1][0] == "text"
             goes = every[place + 1]
             goes = goes[1] if goes[0] == "text" and goes[1][:1].islower() else ""
-            said = closing(before, end=":") if led else ""
-            found.append(Step(what, section, said, lead(goes, ROOM // 2) if goes else ""))
+            introduction = closing(before, end=":") if led else ""
+            steps.append(
+                Step(content, section, introduction, lead(goes, ROOM // 2) if goes else "")
+            )
         elif kind == "figure":
             passed = ("output", "formula")
-            after = next(one for one in every[place + 1 :] if one[0] not in passed)
+            after = next(event for event in every[place + 1 :] if event[0] not in passed)
             follows = after[0] == "text" and not after[1].startswith("**")
-            tell = lead(after[1]) if follows else closing(before) if before else ""
+            comment = lead(after[1]) if follows else closing(before) if before else ""
             alt, number = rest
-            found.append(Slide(number, section, ask, what, alt, tell))
+            steps.append(Slide(number, section, ask, content, alt, comment))
             ask, answered = "", False
-    return found
+    return steps
 
 
 def admonition(source: str, title: str) -> str:
@@ -244,7 +246,7 @@ def in_html(text: str, known: dict[str, str], below: bool = True) -> str:
         return numbers()[match[1]].spoken
 
     text = re.sub(r"\s*\{cite\}`[^`]*`", "", text)
-    text = re.sub(r"\{cite:t\}`([^`]*)`", lambda match: bibliography.said(match[1]), text)
+    text = re.sub(r"\{cite:t\}`([^`]*)`", lambda match: bibliography.in_text(match[1]), text)
     text = re.sub(r"\[\]\(([^)]*)\)", mark, text)
     text = numbering.referred(text, numbers())
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
@@ -289,22 +291,24 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, str]:
     question = admonition(text, "Question and answer") or admonition(text, "Question")
     sections = [page(heading, in_html(question, known), kind="title")]
     every = story(notebook)
-    for one in every:
-        if isinstance(one, Step) and one.label not in known:
+    for step in every:
+        if isinstance(step, Step) and step.label not in known:
             continue  # not of the book
-        if isinstance(one, Step):
-            before, after = (in_html(text, known, below=False) for text in (one.before, one.after))
-            block = before + displayed(one.label, known[one.label]) + after
-            sections.append(page(f"<h2>{inline(one.section or title)}</h2>", block, kind="step"))
+        if isinstance(step, Step):
+            before, after = (
+                in_html(text, known, below=False) for text in (step.before, step.after)
+            )
+            block = before + displayed(step.label, known[step.label]) + after
+            sections.append(page(f"<h2>{inline(step.section or title)}</h2>", block, kind="step"))
             continue
-        number = f" <small>{one.number}</small>" if one.number else ""
-        head = f"<h2>{inline(one.section or title)}{number}</h2>"
-        if one.ask:
-            ask = in_html(one.ask, known)
+        number = f" <small>{step.number}</small>" if step.number else ""
+        head = f"<h2>{inline(step.section or title)}{number}</h2>"
+        if step.ask:
+            ask = in_html(step.ask, known)
             sections.append(page(head, "<p><b>Predict first.</b></p>", ask, kind="ask"))
-        words = f"<details><summary>In words</summary><p>{escape(one.alt)}</p></details>"
-        told = in_html(one.tell, known) + (words if one.alt else "")
-        block = f'<div class="figure">{one.figure}</div><div class="tell">{told}</div>'
+        words = f"<details><summary>In words</summary><p>{escape(step.alt)}</p></details>"
+        comment = in_html(step.comment, known) + (words if step.alt else "")
+        block = f'<div class="figure">{step.figure}</div><div class="tell">{comment}</div>'
         sections.append(page(head, block, kind="shown"))
     learned = re.search(
         r"^## (What we learned|What carries over)\n+((?:- .*\n(?:  .*\n)*)+)", text, re.M
@@ -317,11 +321,11 @@ def deck(chapter: Path, notebook, known: dict[str, str]) -> tuple[str, str]:
 def counted(every: list[Slide | Step], known: dict[str, str]) -> str:
     """Return how many figures there are or, without any, how many formulas of the book."""
     kinds = {
-        "figure": sum(isinstance(one, Slide) for one in every),
-        "formula": sum(isinstance(one, Step) and one.label in known for one in every),
+        "figure": sum(isinstance(step, Slide) for step in every),
+        "formula": sum(isinstance(step, Step) and step.label in known for step in every),
     }
-    told = [f"{count} {kind}{'s' * (count != 1)}" for kind, count in kinds.items() if count]
-    return told[0] if told else ""
+    counts = [f"{count} {kind}{'s' * (count != 1)}" for kind, count in kinds.items() if count]
+    return counts[0] if counts else ""
 
 
 def title_of(chapter: Path, text: str) -> str:
@@ -348,8 +352,8 @@ def filled(title: str, body: str) -> str:
 def contents(decks: list[tuple[str, str, str]]) -> str:
     """Return the page that lists the decks: name and title of each, and what it shows."""
     rows = "".join(
-        f'<li><a href="{name}.html">{inline(title)}</a>, {shown}</li>\n'
-        for name, title, shown in decks
+        f'<li><a href="{name}.html">{inline(title)}</a>, {count}</li>\n'
+        for name, title, count in decks
     )
     body = page("<h1>Wide Flat Minima: the figures</h1>", f"<ul>\n{rows}</ul>", KEYS, kind="title")
     return filled(title="Wide Flat Minima: slides", body=body)
@@ -362,33 +366,33 @@ def write(notebooks: dict[Path, nbformat.NotebookNode], output: Path) -> list[Pa
         shutil.copyfile(script, output / "mathjax.js")
     known, decks = formulas(), []
     for chapter, notebook in notebooks.items():
-        html, shown = deck(chapter, notebook, known)
-        if shown:
+        html, count = deck(chapter, notebook, known)
+        if count:
             name = "front" if chapter.stem == "index" else chapter.stem
             (output / f"{name}.html").write_text(html)
-            decks.append((name, title_of(chapter, chapter.read_text()), shown))
+            decks.append((name, title_of(chapter, chapter.read_text()), count))
     (output / "index.html").write_text(contents(decks))
     return [output / "index.html", *(output / f"{name}.html" for name, _, _ in decks)]
 
 
 def gathered(selected: list[Path], folder: Path | None) -> dict[Path, nbformat.NotebookNode]:
     """Return executed chapters, from a folder of notebooks or from the last build of the book."""
-    found = {}
+    notebooks = {}
     for chapter in selected:
         if folder is not None:
             notebook = folder / f"{chapter.stem}.ipynb"
             if notebook.exists():
-                found[chapter] = nbformat.read(notebook, as_version=4)
+                notebooks[chapter] = nbformat.read(notebook, as_version=4)
             continue
         try:
-            found[chapter] = executed(chapter)
+            notebooks[chapter] = executed(chapter)
         except KeyError:
             raise SystemExit(
                 f"{chapter.name} was not executed since it changed: run `make book`."
             ) from None
-    if not found:
+    if not notebooks:
         raise SystemExit(f"no executed chapter in {folder}")
-    return found
+    return notebooks
 
 
 def main() -> None:

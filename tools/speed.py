@@ -1,4 +1,4 @@
-"""What things cost: print what `make bench` measured as the tables of `book/speed.md`.
+"""Tables of `book/speed.md`: the times and memory that `make bench` measured.
 
 `python -m tools.speed FILE` reads what pytest-benchmark wrote. A benchmark keeps with its time
 which row of which table it is in, and what stands beside.
@@ -14,11 +14,11 @@ from typing import Any
 HEAD = "| what | time | unit | beside it | its time | ratio |\n|" + " --- |" * 6
 
 
-def number(one: dict[str, Any]) -> float:
+def number(benchmark: dict[str, Any]) -> float:
     """Return the time of a benchmark in its unit: its own seconds, or the shortest round."""
-    told = one["extra_info"]
-    seconds = told["seconds"] if "seconds" in told else one["stats"]["min"]
-    return float(seconds / told.get("per", 1.0))
+    extra = benchmark["extra_info"]
+    seconds = extra["seconds"] if "seconds" in extra else benchmark["stats"]["min"]
+    return float(seconds / extra.get("per", 1.0))
 
 
 def digits(value: float) -> str:
@@ -29,11 +29,15 @@ def digits(value: float) -> str:
 
 def line(same: list[dict[str, Any]]) -> str:
     """Return a row, of the benchmarks that measured it: ours, and perhaps one beside."""
-    (ours,) = (one for one in same if not one["extra_info"]["beside"])
-    told = ours["extra_info"]
-    others = [(one["extra_info"]["beside"], number(one)) for one in same if one is not ours]
-    cells = [told["what"], digits(number(ours)), told["unit"], "", "", ""]
-    for name, value in [told["quoted"]] if told.get("quoted") else others:
+    (ours,) = (benchmark for benchmark in same if not benchmark["extra_info"]["beside"])
+    extra = ours["extra_info"]
+    comparisons = [
+        (benchmark["extra_info"]["beside"], number(benchmark))
+        for benchmark in same
+        if benchmark is not ours
+    ]
+    cells = [extra["what"], digits(number(ours)), extra["unit"], "", "", ""]
+    for name, value in [extra["quoted"]] if extra.get("quoted") else comparisons:
         cells[3:] = name, digits(value), digits(number(ours) / value)
     return f"| {' | '.join(cells)} |"
 
@@ -47,9 +51,9 @@ def tables(run: dict[str, Any]) -> str:
         f"load average {machine['load']:.1f} when it began."
     ]
     groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for one in run["benchmarks"]:
-        rows = groups.setdefault(one["group"], {})
-        rows.setdefault(one["extra_info"]["what"], []).append(one)
+    for benchmark in run["benchmarks"]:
+        rows = groups.setdefault(benchmark["group"], {})
+        rows.setdefault(benchmark["extra_info"]["what"], []).append(benchmark)
     for title, rows in groups.items():
         parts += [f"## {title}", "\n".join([HEAD, *map(line, rows.values())])]
     return "\n\n".join(parts)

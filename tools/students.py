@@ -38,7 +38,7 @@ def handout(chapter: Path):
         If a solution does not begin and end as the chapters write it.
     """
     notebook = read(chapter)
-    known = {one.label: one for one in exercises.of_chapter(chapter)}
+    known = {exercise.label: exercise for exercise in exercises.of_chapter(chapter)}
     cells, answered = [], None
     for cell, text, label in exercises.parts(notebook):
         if label is None and text == cell.source:
@@ -106,8 +106,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=OUTPUT, help="by default _build/students")
     arguments = parser.parse_args()
     asked = tuple(Path(name).stem for name in arguments.chapters)
-    selected = [one for one in every if not asked or one.stem.startswith(asked)]
-    unknown = [name for name in asked if not any(one.stem.startswith(name) for one in every)]
+    selected = [page for page in every if not asked or page.stem.startswith(asked)]
+    unknown = [name for name in asked if not any(page.stem.startswith(name) for page in every)]
     if unknown:
         parser.error(f"no chapter with exercises is called {', '.join(unknown)}")
     for path in write(selected, arguments.output):

@@ -146,19 +146,19 @@ def signs(X: ArrayLike, *, dtype: DTypeLike = np.int64) -> Array:
     array([ 1, -1,  1])
     """
     kind = arguments.dtype(dtype)
-    given = arguments.array("X", X.toarray() if hasattr(X, "toarray") else X)
-    if given.dtype.kind not in "biufU":
-        raise TypeError(f"X must hold numbers, bools or words, got dtype {given.dtype}")
-    values = np.unique(given)
-    if given.dtype.kind == "f" and np.isnan(values).any():
+    entries = arguments.array("X", X.toarray() if hasattr(X, "toarray") else X)
+    if entries.dtype.kind not in "biufU":
+        raise TypeError(f"X must hold numbers, bools or words, got dtype {entries.dtype}")
+    values = np.unique(entries)
+    if entries.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError("X must hold two values, got NaN among them")
-    alone = len(values) == 1 and given.dtype.kind != "U" and values[0] in (-1, 0, 1)
+    alone = len(values) == 1 and entries.dtype.kind != "U" and values[0] in (-1, 0, 1)
     if len(values) != 2 and not alone:
-        some = ", ".join(str(one) for one in values[:4]) + (", ..." if len(values) > 4 else "")
+        some = ", ".join(str(value) for value in values[:4]) + (", ..." if len(values) > 4 else "")
         raise ValueError(
             f"X must hold two values, got {len(values)} ({some}): cut it first, as X > 0.5"
         )
-    above = given == values[-1]
+    above = entries == values[-1]
     if alone and values[0] != 1:
         above = ~above
     return np.where(above, kind.type(1), kind.type(-1))

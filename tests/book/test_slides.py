@@ -121,10 +121,10 @@ def test_slides_of_a_toy(toy):
     assert (first.number, second.number) == ("Figure 1.1", "")
     assert first.ask == r"Where does [](eq-toy) end, at $\alpha<1$?"
     assert first.alt == 'A line, rising to "two".'
-    assert first.tell.startswith("At one (Fig. 2 of A. Nother")
-    assert first.tell.endswith("find.")
+    assert first.comment.startswith("At one (Fig. 2 of A. Nother")
+    assert first.comment.endswith("find.")
     assert second.ask == ""
-    assert second.tell.endswith("find. The rest is where.")
+    assert second.comment.endswith("find. The rest is where.")
 
 
 def test_deck_of_a_toy(toy):
@@ -159,7 +159,7 @@ def test_question_answered_by_numbers_is_not_put_before_a_figure(toy):
     assert slides.slides(new_notebook(cells=cells))[0].ask == ""
     cells = [question, printed, figure(), answer]
     only = slides.slides(new_notebook(cells=cells))[0]
-    assert (only.ask, only.tell) == ("How many?", "Four.")
+    assert (only.ask, only.comment) == ("How many?", "Four.")
 
 
 def test_figure_without_words_is_refused(toy):
@@ -228,8 +228,8 @@ def test_every_figure_of_a_page_has_its_text(chapter):
     assert len(found) == sum(bool(cell.get("outputs")) for cell in outside) > 0
     for one in found:
         assert one.section
-        assert 20 < len(one.tell) < 900, one
-        for text in (one.ask, one.tell):
+        assert 20 < len(one.comment) < 900, one
+        for text in (one.ask, one.comment):
             html = re.sub(r'<div class="formula">.*?</div>', "", slides.in_html(text, known))
             html = re.sub(r"\\\(.*?\\\)", "", html, flags=re.DOTALL)
             assert not re.search(r"\$|\{cite|\]\(|eq-|\*\*|`", html), html

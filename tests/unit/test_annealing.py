@@ -55,7 +55,7 @@ MACHINES = pytest.mark.parametrize(
 
 def energy(model, w, loss, gamma):
     """Return the loss summed over patterns, from what the network of weights (K, n) says."""
-    net = model.device.network(model.taken(w))
+    net = model.device.network(model.device_weights(w))
     if loss == "errors":
         return net.errors(model.xi, model.sigma)
     x = net.stabilities(model.xi, model.sigma)
@@ -87,7 +87,7 @@ def test_running_integers_are_those_built_anew(kernel, loss, device, N, P):
         kernel(state, rng, 300, beta * model.quantum, pulls(1.0, 3), False)
         assert_same(state, model.state(state.weights))
     for a, w in enumerate(state.weights):
-        assert state.errors[a] == device.network(model.taken(w)).errors(xi, sigma)
+        assert state.errors[a] == device.network(model.device_weights(w)).errors(xi, sigma)
         exact = energy(model, w, loss, 0.7)
         bound = 0.5 * P * model.quantum if loss == "cross-entropy" else 0
         assert abs(state.energy[a] * model.quantum - exact) <= bound + 1e-9

@@ -190,7 +190,7 @@ def ask(x, gaussian=False):
     K = len(x)
     plus, minus = np.empty(K), np.empty(K)
     room = np.empty((K + 1, K + 2)), np.empty((K + 1, K + 2))
-    return output_node.ask(x, gaussian, *room, plus, minus), plus, minus
+    return output_node.output_messages(x, gaussian, *room, plus, minus), plus, minus
 
 
 @pytest.mark.parametrize("K", range(1, 10))

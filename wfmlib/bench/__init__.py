@@ -165,35 +165,35 @@ def load(name: str) -> Instance:
 
     Examples
     --------
-    >>> one = load("binary-perceptron-21-flat")
-    >>> one.device.network(one.weights).errors(one.xi, one.sigma)
+    >>> instance = load("binary-perceptron-21-flat")
+    >>> instance.device.network(instance.weights).errors(instance.xi, instance.sigma)
     0
-    >>> [int(n) for n in one.truth.solutions[:4]]
+    >>> [int(n) for n in instance.truth.solutions[:4]]
     [1, 4, 60, 97]
     """
     name = arguments.choice("name", name, names())
-    made, kept = INSTANCES[name], _kept()["instances"][name]
-    xi, sigma, teacher = drawn(made)
+    recipe, kept = INSTANCES[name], _kept()["instances"][name]
+    xi, sigma, teacher = drawn(recipe)
     weights = kept["weights"]
     if isinstance(weights, str):
         weights = [1 if sign == "+" else -1 for sign in weights]
-    weights = np.array(weights).reshape(made.device.shape(made.inputs))
-    if not made.weights.discrete:
+    weights = np.array(weights).reshape(recipe.device.shape(recipe.inputs))
+    if not recipe.weights.discrete:
         width = weights.shape[-1]
         weights = weights * np.sqrt(width / np.sum(weights**2, axis=-1, keepdims=True))
-    return Instance(name, made.device, xi, sigma, teacher, weights, _truth(kept))
+    return Instance(name, recipe.device, xi, sigma, teacher, weights, _truth(kept))
 
 
-def drawn(made):
+def drawn(recipe):
     """Return patterns, labels and teacher of what an instance is made from."""
-    rng = np.random.default_rng(made.seed)
-    if not made.planted:
-        return *patterns.random(made.patterns, made.inputs, rng=rng), None
-    if made.machine is Perceptron:
-        return patterns.teacher_student(made.patterns, made.inputs, rng=rng)
-    teacher = 2 * rng.integers(2, size=made.device.shape(made.inputs)) - 1
-    xi, _ = patterns.random(made.patterns, made.inputs, rng=rng)
-    return xi, made.device.network(teacher).output(xi), teacher
+    rng = np.random.default_rng(recipe.seed)
+    if not recipe.planted:
+        return *patterns.random(recipe.patterns, recipe.inputs, rng=rng), None
+    if recipe.machine is Perceptron:
+        return patterns.teacher_student(recipe.patterns, recipe.inputs, rng=rng)
+    teacher = 2 * rng.integers(2, size=recipe.device.shape(recipe.inputs)) - 1
+    xi, _ = patterns.random(recipe.patterns, recipe.inputs, rng=rng)
+    return xi, recipe.device.network(teacher).output(xi), teacher
 
 
 @functools.cache
@@ -207,7 +207,7 @@ def _truth(kept):
     unit = {"units": "nats per weight"}
     words = {"local_entropy": "local entropy", "error": "one standard error of it"}
     words["messages"] = "local entropy by belief propagation"
-    found = xarray.Dataset(
+    truth = xarray.Dataset(
         {
             name: ("distance", np.array(kept[name], dtype=float), {"long_name": word, **unit})
             for name, word in words.items()
@@ -221,8 +221,8 @@ def _truth(kept):
         },
     )
     if "solutions" in kept:
-        found["solutions"] = ("flips", np.array(kept["solutions"]), {"long_name": "solutions"})
-    return found
+        truth["solutions"] = ("flips", np.array(kept["solutions"]), {"long_name": "solutions"})
+    return truth
 
 
 @arguments.checked
@@ -270,43 +270,43 @@ def score(
     estimator = arguments.function("estimator", estimator)
     if names is not None and (isinstance(names, str) or not isinstance(names, Sequence)):
         raise TypeError(f"names must be a sequence of names, got {names!r}: write [{names!r}]")
-    wanted = tuple(INSTANCES if names is None else names)
-    instances = [load(arguments.choice("each of names", name, (*INSTANCES,))) for name in wanted]
+    chosen = tuple(INSTANCES if names is None else names)
+    instances = [load(arguments.choice("each of names", name, (*INSTANCES,))) for name in chosen]
     if not instances:
         raise ValueError("names must hold one name at least")
-    places = max(one.truth.sizes["distance"] for one in instances)
+    places = max(instance.truth.sizes["distance"] for instance in instances)
     keys = ("distance", "truth", "truth_error", "estimate", "estimate_error", "seconds")
     table = {key: np.full((len(instances), places), math.nan) for key in keys}
     refusal = np.full((len(instances), places), "", dtype=object)
-    asked = [
+    entries = [
         (row, place)
-        for row, one in enumerate(instances)
-        for place in range(len(one.truth.distance))
+        for row, instance in enumerate(instances)
+        for place in range(len(instance.truth.distance))
     ]
-    for row, place in progress_bar(progress, asked, unit="distance"):
+    for row, place in progress_bar(progress, entries, unit="distance"):
         truth = instances[row].truth
         blind = Instance(**{**vars(instances[row]), "truth": xarray.Dataset()})
         distance = float(truth.distance[place])
         start = time.perf_counter()
         try:
-            found = estimator(blind, distance)
+            estimate = estimator(blind, distance)
         except (NotConverged, TypeError, ValueError) as error:
-            found, refusal[row, place] = math.nan, f"{type(error).__name__}: {error}"
+            estimate, refusal[row, place] = math.nan, f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - start
-        value, error = found if isinstance(found, tuple) else (found, math.nan)
-        told = float(truth.local_entropy[place]), float(truth.error[place])
-        line = (distance, *told, float(value), float(error), seconds)
+        value, error = estimate if isinstance(estimate, tuple) else (estimate, math.nan)
+        expected = float(truth.local_entropy[place]), float(truth.error[place])
+        line = (distance, *expected, float(value), float(error), seconds)
         for key, entry in zip(keys, line, strict=True):
             table[key][row, place] = entry
     table["error"] = table["estimate"] - table["truth"]
-    table["total"] = table["error"] * np.array([[one.weights.size] for one in instances])
-    made = xarray.Dataset(
+    table["total"] = table["error"] * np.array([[instance.weights.size] for instance in instances])
+    scores = xarray.Dataset(
         {key: (("instance", "place"), values) for key, values in table.items()},
-        coords={"instance": [one.name for one in instances]},
+        coords={"instance": [instance.name for instance in instances]},
     )
-    made["refusal"] = (("instance", "place"), refusal.astype(str))
-    for key, values in made.data_vars.items():
+    scores["refusal"] = (("instance", "place"), refusal.astype(str))
+    for key, values in scores.data_vars.items():
         if key not in ("distance", "refusal"):
             unit = {"total": "nats", "seconds": "s"}.get(str(key), "nats per weight")
             values.attrs["units"] = unit
-    return made
+    return scores

@@ -44,22 +44,22 @@ DRAWS, CHUNK = 2_000_000, 200_000
 # ------------------------------------------------------------------------------------------------
 
 
-def enumerated(made, **options):
+def enumerated(recipe, **options):
     """Return the enumeration of a binary instance, weights one unit after the other."""
-    xi, sigma, _ = drawn(made)
-    device = made.device
+    xi, sigma, _ = drawn(recipe)
+    device = recipe.device
     if isinstance(device, Committee):
         device, xi = TreeCommittee(3, weights=Binary()), np.tile(xi, (1, 3))
     return learning.enumerate_solutions(device, xi, sigma, progress=False, **options)
 
 
-def counted(made, which, rng):
+def counted(recipe, reference_kind, rng):
     """Return the reference and the truth of an instance whose solutions are all known."""
-    _, _, teacher = drawn(made)
-    solutions = enumerated(made, keep=2**22).solutions
-    if which == "teacher":
+    _, _, teacher = drawn(recipe)
+    solutions = enumerated(recipe, keep=2**22).solutions
+    if reference_kind == "teacher":
         weights = teacher.ravel()
-    elif which == "typical":
+    elif reference_kind == "typical":
         weights = rng.choice(solutions)
     else:
         within = [
@@ -67,18 +67,18 @@ def counted(made, which, rng):
             for flips in range(1, 5)
         ]
         weights = solutions[np.argmax(np.sum(within, axis=0))]
-    shape = made.device.shape(made.inputs)
-    tree = (3, -1) if made.machine is not Perceptron else shape
-    found = enumerated(made, reference=weights.reshape(tree))
-    N, numbers = found.N, found.counts_by_distance
+    shape = recipe.device.shape(recipe.inputs)
+    tree = (3, -1) if recipe.machine is not Perceptron else shape
+    enumeration = enumerated(recipe, reference=weights.reshape(tree))
+    N, numbers = enumeration.N, enumeration.counts_by_distance
     flips = [n for n in FLIPS if numbers[n]]
     truth = {
         "distance": [n / N for n in flips],
         "local_entropy": [math.log(numbers[n]) / N for n in flips],
         "error": [0.0] * len(flips),
         "solutions": numbers.tolist(),
-        "entropy": found.entropy,
-        "overlap": float(np.mean(weights * found.magnetisation)),
+        "entropy": enumeration.entropy,
+        "overlap": float(np.mean(weights * enumeration.magnetisation)),
         "origin": "enumeration",
     }
     return weights.reshape(shape), truth
@@ -129,37 +129,37 @@ def solving(device, points, xi, sigma):
     return np.all(sigma * votes > 0, axis=1)
 
 
-def direct(made, which, rng):
+def direct(recipe, reference_kind, rng):
     """Return the reference and the truth of a small instance on the sphere."""
-    xi, sigma, _ = drawn(made)
-    shape = (made.device.units, made.device.shape(made.inputs)[-1])
+    xi, sigma, _ = drawn(recipe)
+    shape = (recipe.device.units, recipe.device.shape(recipe.inputs)[-1])
     points = rng.standard_normal((DRAWS // 4, *shape))
     points /= np.linalg.norm(points, axis=2, keepdims=True)
     good = np.concatenate(
-        [solving(made.device, part, xi, sigma) for part in np.array_split(points, 8)]
+        [solving(recipe.device, part, xi, sigma) for part in np.array_split(points, 8)]
     )
     all_of_them = points[good]
-    weights = all_of_them[0] if which == "typical" else all_of_them.mean(axis=0)
+    weights = all_of_them[0] if reference_kind == "typical" else all_of_them.mean(axis=0)
     weights = tidy(weights)
     unit = weights / np.linalg.norm(weights, axis=1, keepdims=True)
     values, errors = [], []
-    for distance in made.distances:
+    for distance in recipe.distances:
         shares = []
         for _ in range(DRAWS // CHUNK):
-            there, share = around(weights, distance, CHUNK, rng)
-            shares.append(share @ solving(made.device, there, xi, sigma) / share.sum())
+            sample, share = around(weights, distance, CHUNK, rng)
+            shares.append(share @ solving(recipe.device, sample, xi, sigma) / share.sum())
         mean, error = np.mean(shares), np.std(shares, ddof=1) / math.sqrt(len(shares))
-        values.append(math.log(mean) / weights.size + float(made.device.weights.bound(distance)))
+        values.append(math.log(mean) / weights.size + float(recipe.device.weights.bound(distance)))
         errors.append(error / mean / weights.size)
     truth = {
-        "distance": list(made.distances),
+        "distance": list(recipe.distances),
         "local_entropy": values,
         "error": errors,
         "entropy": math.log(good.mean()) / weights.size,
         "overlap": float(np.mean(np.sum(all_of_them * unit, axis=2))),
         "origin": "independent draws",
     }
-    return weights.reshape(made.device.shape(made.inputs)), truth
+    return weights.reshape(recipe.device.shape(recipe.inputs)), truth
 
 
 # ------------------------------------------------------------------------------------------------
@@ -178,14 +178,14 @@ def turned(u, fields, aligned, centre, tangent, rng, axis=None):
         v -= np.outer(v @ axis, axis)
     v -= np.sum(v * u, axis=1, keepdims=True) * u
     v /= np.linalg.norm(v, axis=1, keepdims=True)
-    other = v @ aligned.T
+    across = v @ aligned.T
     high = rng.uniform(0.0, 2.0 * math.pi, len(u))
     low, angle = high - 2.0 * math.pi, high.copy()
     open_ = np.arange(len(u))
     while len(open_):
         c, s = np.cos(angle[open_])[:, None], np.sin(angle[open_])[:, None]
-        found = c * fields[open_] + s * other[open_]
-        bad = open_[~np.all(centre + tangent * found > 0.0, axis=1)]
+        moved = c * fields[open_] + s * across[open_]
+        bad = open_[~np.all(centre + tangent * moved > 0.0, axis=1)]
         back = angle[bad] < 0.0
         low[bad[back]] = angle[bad[back]]
         high[bad[~back]] = angle[bad[~back]]
@@ -195,10 +195,10 @@ def turned(u, fields, aligned, centre, tangent, rng, axis=None):
     u *= c
     u += s * v
     fields *= c
-    fields += s * other
+    fields += s * across
 
 
-def inside(aligned, start, which, rng, moves):
+def inside(aligned, start, reference_kind, rng, moves):
     """Return a solution of a perceptron on the sphere: one drawn, or the mean of all."""
     w = start / np.linalg.norm(start)
     while np.any(aligned @ w <= 0.0):
@@ -208,7 +208,7 @@ def inside(aligned, start, which, rng, moves):
     for move in range(moves):
         turned(u, fields, aligned, 0.0, 1.0, rng)
         total += u.sum(axis=0) * (move > moves // 4)
-    return u[0] if which == "typical" else total
+    return u[0] if reference_kind == "typical" else total
 
 
 def angles(aligned, weights, distances, rng, count, moves):
@@ -218,20 +218,20 @@ def angles(aligned, weights, distances, rng, count, moves):
     across = aligned - np.outer(centre, unit)
     u = directions((count,), unit, rng)
     fields = u @ across.T
-    found, log_share, now = [], 0.0, 0.0
+    shares, log_share, angle = [], 0.0, 0.0
     for goal in np.tan(np.arccos(1.0 - 2.0 * np.array(distances))):
-        while now < goal:
+        while angle < goal:
             with np.errstate(divide="ignore"):
                 reach = np.where(fields < 0.0, centre / -fields, math.inf).min(axis=1)
-            now = min(goal, float(np.quantile(reach, 0.5)))
-            kept = np.flatnonzero(reach > now)
+            angle = min(goal, float(np.quantile(reach, 0.5)))
+            kept = np.flatnonzero(reach > angle)
             log_share += math.log(len(kept) / count)
             parents = np.concatenate([kept, rng.choice(kept, count - len(kept))])
             u, fields = u[parents], fields[parents]
             for _ in range(moves):
-                turned(u, fields, across, centre, now, rng, axis=unit)
-        found.append(log_share)
-    return found
+                turned(u, fields, across, centre, angle, rng, axis=unit)
+        shares.append(log_share)
+    return shares
 
 
 @njit(cache=True)
@@ -244,8 +244,8 @@ def swapped(flipped, fields, aligned, D, beta, sweeps, rng):
     """
     count, P = fields.shape
     N = len(aligned)
-    for one in range(count):
-        order, field = flipped[one], fields[one]
+    for replica in range(count):
+        order, field = flipped[replica], fields[replica]
         for _ in range(sweeps * D):
             i, j = int(rng.random() * D), D + int(rng.random() * (N - D))
             back, out = aligned[order[i]], aligned[order[j]]
@@ -289,54 +289,54 @@ def cooled(aligned, D, rng, count, sweeps):
         swapped(flipped, fields, aligned, D, beta, sweeps, rng)
 
 
-def nested(made, which, rng):
+def nested(recipe, reference_kind, rng):
     """Return the reference and the truth of a larger perceptron."""
-    xi, sigma, teacher = drawn(made)
-    N, aligned = made.inputs, xi * sigma[:, None]
-    if made.weights.discrete:
+    xi, sigma, teacher = drawn(recipe)
+    N, aligned = recipe.inputs, xi * sigma[:, None]
+    if recipe.weights.discrete:
         weights = teacher
-        if which == "focusing":
-            weights = learning.focusing_bp(Perceptron(), xi, sigma, rng=made.seed).weights
-        flips = [round(N * d) for d in made.distances]
+        if reference_kind == "focusing":
+            weights = learning.focusing_bp(Perceptron(), xi, sigma, rng=recipe.seed).weights
+        flips = [round(N * d) for d in recipe.distances]
         count, sweeps = (2000, 6) if N < 500 else (200, 3)
         columns = np.ascontiguousarray((aligned * weights).T.astype(np.int32))
         runs = [[cooled(columns, D, rng, count, sweeps) for D in flips] for _ in range(RUNS)]
         distances = [D / N for D in flips]
-        every = [gammaln(N + 1) - gammaln(D + 1) - gammaln(N - D + 1) for D in flips]
+        log_volumes = [gammaln(N + 1) - gammaln(D + 1) - gammaln(N - D + 1) for D in flips]
         kind = "annealed population"
     else:
         start = aligned.sum(axis=0) if teacher is None else teacher
-        weights = tidy(inside(aligned, start, which, rng, 30 * N if N < 500 else 2_000))
+        weights = tidy(inside(aligned, start, reference_kind, rng, 30 * N if N < 500 else 2_000))
         count, moves = {201: (200, 30), 1001: (64, 20)}.get(N, (400, 20))
         runs = [
-            angles(aligned.astype(float), weights, made.distances, rng, count, moves)
+            angles(aligned.astype(float), weights, recipe.distances, rng, count, moves)
             for _ in range(RUNS)
         ]
-        distances = list(made.distances)
-        every = [N * float(made.device.weights.bound(d)) for d in distances]
+        distances = list(recipe.distances)
+        log_volumes = [N * float(recipe.device.weights.bound(d)) for d in distances]
         kind = "nested angles"
     values = logsumexp(runs, axis=0) - math.log(RUNS)
     truth = {
         "distance": distances,
-        "local_entropy": ((values + every) / N).tolist(),
+        "local_entropy": ((values + log_volumes) / N).tolist(),
         "error": (np.std(runs, axis=0, ddof=1) / math.sqrt(RUNS) / N).tolist(),
-        "messages": by_messages(made, weights, xi, sigma, distances, every),
+        "messages": by_messages(recipe, weights, xi, sigma, distances, log_volumes),
         "origin": f"{kind}, {RUNS} runs",
     }
     return weights, truth
 
 
-def by_messages(made, weights, xi, sigma, distances, every):
+def by_messages(recipe, weights, xi, sigma, distances, log_volumes):
     """Return what belief propagation says is lost of all weights; None where it does not settle.
 
     Messages know the entropy of all binary weights for N to infinity only: here it is exact.
     """
-    network = made.device.network(weights)
+    network = recipe.device.network(weights)
     with warnings.catch_warnings(action="ignore"):
-        found = landscape.local_entropy(network, xi, sigma, rng=0, progress=False)
-    excess = landscape.excess_at(distances, found.distance, found.excess)
-    values = excess + np.array(every) / made.inputs
-    return [float(one) if math.isfinite(one) else None for one in values]
+        curve = landscape.local_entropy(network, xi, sigma, rng=0, progress=False)
+    excess = landscape.excess_at(distances, curve.distance, curve.excess)
+    values = excess + np.array(log_volumes) / recipe.inputs
+    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -350,14 +350,14 @@ def tidy(weights):
     return np.round(weights / scale, 5)
 
 
-def generalisation(made, weights, teacher):
+def generalisation(recipe, weights, teacher):
     """Return the probability that a random pattern gets another answer than the teacher's."""
-    if made.machine is Perceptron and not made.weights.discrete:
+    if recipe.machine is Perceptron and not recipe.weights.discrete:
         cosine = teacher @ weights / np.linalg.norm(teacher) / np.linalg.norm(weights)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0)) / math.pi)
-    if not made.weights.discrete:
+    if not recipe.weights.discrete:
         return None
-    if made.machine is Perceptron:  # those that agree, those that differ: two sums of signs
+    if recipe.machine is Perceptron:  # those that agree, those that differ: two sums of signs
         N, D = len(weights), int(np.count_nonzero(weights != teacher))
         same, differ = np.arange(-(N - D), N - D + 1, 2), np.arange(-D, D + 1, 2)
         log_p = [
@@ -366,25 +366,25 @@ def generalisation(made, weights, teacher):
         ]
         wrong = np.abs(differ)[None, :] > np.abs(same)[:, None]
         return float(np.sum(np.exp(log_p[0][:, None] + log_p[1]) * wrong))
-    patterns = learning.all_weights(made.inputs, dtype=np.int8)
-    one, other = made.device.network(weights), made.device.network(teacher)
+    patterns = learning.all_weights(recipe.inputs, dtype=np.int8)
+    student, rule = recipe.device.network(weights), recipe.device.network(teacher)
     parts = np.array_split(patterns, max(1, len(patterns) // 2**16))
-    wrong = sum(np.count_nonzero(one.output(xi) != other.output(xi)) for xi in parts)
+    wrong = sum(np.count_nonzero(student.output(xi) != rule.output(xi)) for xi in parts)
     return wrong / len(patterns)
 
 
 def make(name):
     """Return everything that the file keeps of one instance."""
-    made, which = INSTANCES[name], name.rsplit("-", 1)[1]
-    rng = np.random.default_rng([made.seed, len(which)])
-    way = counted if not made.distances else nested if made.inputs > 20 else direct
-    weights, truth = way(made, which, rng)
-    xi, sigma, teacher = drawn(made)
-    if made.device.network(weights).errors(xi, sigma):
+    recipe, reference_kind = INSTANCES[name], name.rsplit("-", 1)[1]
+    rng = np.random.default_rng([recipe.seed, len(reference_kind)])
+    method = counted if not recipe.distances else nested if recipe.inputs > 20 else direct
+    weights, truth = method(recipe, reference_kind, rng)
+    xi, sigma, teacher = drawn(recipe)
+    if recipe.device.network(weights).errors(xi, sigma):
         raise ValueError(f"{name}: the reference is no solution")
     if teacher is not None:
-        truth["generalisation"] = generalisation(made, weights, teacher)
-    if made.weights.discrete:
+        truth["generalisation"] = generalisation(recipe, weights, teacher)
+    if recipe.weights.discrete:
         kept = "".join("+" if sign > 0 else "-" for sign in weights.ravel())
     else:
         kept = weights.ravel().tolist()
@@ -396,22 +396,22 @@ def main(names):
     kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {"instances": {}}
     for name in names or INSTANCES:
         start = time.perf_counter()
-        found = make(name)
+        instance = make(name)
         seconds = time.perf_counter() - start
         commit = subprocess.run(
             ["git", "-C", FILE.parent, "rev-parse", "HEAD"], capture_output=True, text=True
         ).stdout.strip()
-        found["made"] = {
+        instance["made"] = {
             "seconds": round(seconds, 1),
             "commit": commit,
             "versions": {m.__name__: m.__version__ for m in (wfmlib, np, scipy)},
         }
-        kept["instances"][name] = found
-        lines = [f"{json.dumps(n)}: {json.dumps(one)}" for n, one in kept["instances"].items()]
+        kept["instances"][name] = instance
+        lines = [f"{json.dumps(n)}: {json.dumps(value)}" for n, value in kept["instances"].items()]
         FILE.write_text('{"instances": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
-        print(f"{name}: {seconds:.1f} s", found["local_entropy"], found["error"], flush=True)
-        if "messages" in found:
-            print("  messages", found["messages"], flush=True)
+        print(f"{name}: {seconds:.1f} s", instance["local_entropy"], instance["error"], flush=True)
+        if "messages" in instance:
+            print("  messages", instance["messages"], flush=True)
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ def settable(experiment: Experiment, scale: str = "quick") -> dict:
         inside a sample (lists), then ``samples`` and ``seed``.
     """
     chosen = experiment.scale(scale)
-    found = dict(chosen.grid) | _flat(chosen.settings) | dict(chosen.coordinates)
-    return found | {"samples": chosen.samples, "seed": experiment.seed}
+    settings = dict(chosen.grid) | _flat(chosen.settings) | dict(chosen.coordinates)
+    return settings | {"samples": chosen.samples, "seed": experiment.seed}
 
 
 def changed(
@@ -77,25 +77,25 @@ def changed(
     >>> own.changes, own.scale("quick").grid
     ({'alpha': [0.5], 'N': 51}, {'alpha': [0.5]})
     """
-    present, given = settable(experiment, scale), {}
+    present, changes = settable(experiment, scale), {}
     for word, value in _pairs(settings):
-        name = _known(word, present, experiment, scale)
-        if name in given:
+        name = _setting_name(word, present, experiment, scale)
+        if name in changes:
             raise ValueError(f"{name} is set twice")
-        given[name] = _like(name, present[name], value)
-    given = {name: given[name] for name in present if name in given}
+        changes[name] = _like(name, present[name], value)
+    changes = {name: changes[name] for name in present if name in changes}
     chosen = experiment.scale(scale)
     parts = {"grid": chosen.grid, "coordinates": chosen.coordinates, "settings": chosen.settings}
     parts = json.loads(json.dumps(parts))  # a copy
-    for name, value in given.items():
+    for name, value in changes.items():
         for part in parts.values():
-            _put(part, name, value)
-    own = replace(chosen, samples=given.get("samples", chosen.samples), **parts)
+            _replace_setting(part, name, value)
+    own = replace(chosen, samples=changes.get("samples", chosen.samples), **parts)
     return replace(
         experiment,
         scales={**experiment.scales, scale: own},
-        seed=given.get("seed", experiment.seed),
-        changes={**experiment.changes, **given},
+        seed=changes.get("seed", experiment.seed),
+        changes={**experiment.changes, **changes},
     )
 
 
@@ -115,23 +115,23 @@ def _pairs(settings):
 
 def _flat(settings, before=""):
     """Return settings without dicts in dicts: names with dots."""
-    found = {}
+    flat = {}
     for name, value in settings.items():
         inside = isinstance(value, dict) and value
-        found |= _flat(value, f"{before}{name}.") if inside else {before + name: value}
-    return found
+        flat |= _flat(value, f"{before}{name}.") if inside else {before + name: value}
+    return flat
 
 
-def _put(settings, name, value):
+def _replace_setting(settings, name, value):
     """Replace a setting at a name with dots; a name inside may hold dots itself."""
     for key in settings:
         if name == key:
             settings[key] = value
         elif name.startswith(f"{key}.") and isinstance(settings[key], dict):
-            _put(settings[key], name[len(key) + 1 :], value)
+            _replace_setting(settings[key], name[len(key) + 1 :], value)
 
 
-def _known(word, present, experiment, scale):
+def _setting_name(word, present, experiment, scale):
     """Return the name that a word stands for."""
     if word in present:
         return word
@@ -152,7 +152,7 @@ def _like(name, present, value):
         several = list(value) if isinstance(value, list | tuple | range) else [value]
         if not several:
             raise ValueError(f"{name} must hold at least one value, got none")
-        return [_like(name, present[0], one) for one in several]
+        return [_like(name, present[0], entry) for entry in several]
     if isinstance(present, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(present) in KINDS and type(value) is not type(present):

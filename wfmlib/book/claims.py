@@ -265,7 +265,9 @@ def get(id: str) -> Any:
     claims = {claim.id: claim for claim in load()}
     if id in claims:
         return claims[id]
-    close = difflib.get_close_matches(id, claims, n=3) or [one for one in claims if id in one][:3]
+    close = (
+        difflib.get_close_matches(id, claims, n=3) or [name for name in claims if id in name][:3]
+    )
     hint = f"; did you mean {' or '.join(close)}?" if id and close else ""
     raise ValueError(f"id must be that of one of the {len(claims)} claims, got {id!r}{hint}")
 
@@ -354,9 +356,9 @@ class Verdict:
         }
 
     def __repr__(self):
-        said = f"quoted {self.claim.printed}" if self.claim.numeric else self.claim.statement
-        found = f", found {self.found_text}" if self.found is not None else ""
-        return f"{self.id}: {said} ({self.claim.source}){found}: {self.verdict}"
+        statement = f"quoted {self.claim.printed}" if self.claim.numeric else self.claim.statement
+        finding = f", found {self.found_text}" if self.found is not None else ""
+        return f"{self.id}: {statement} ({self.claim.source}){finding}: {self.verdict}"
 
 
 def check(id: str) -> Verdict:
@@ -399,17 +401,17 @@ def check(id: str) -> Verdict:
         seconds = time.perf_counter() - start
         return Verdict(claim, None, NOT_CHECKED, str(error), seconds, error.absent)
     seconds = time.perf_counter() - start
-    agrees, found, *needed = answer
-    if claim.numeric and abs(found - claim.quoted) <= claim.tolerance:
+    agrees, finding, *needed = answer
+    if claim.numeric and abs(finding - claim.quoted) <= claim.tolerance:
         agrees = True
     verdict = _verdict(claim, agrees)
     reason = claim.reason if verdict == claim.expected else ""
     if verdict == CALIBRATED:
         reason = claim.calibrated
-    said = ""
+    advice = ""
     if verdict == UNDECIDED:
-        said = _needed(*needed) if agrees is None else claim.hedge
-    return Verdict(claim, found, verdict, reason, seconds, needed=said)
+        advice = _needed(*needed) if agrees is None else claim.hedge
+    return Verdict(claim, finding, verdict, reason, seconds, needed=advice)
 
 
 def _verdict(claim, agrees):
@@ -494,8 +496,8 @@ def _answer(claim):
 
 def _plain(answer):
     """Return an answer as a list of plain values; a number alone agrees only by its tolerance."""
-    agrees, found, *needed = answer if isinstance(answer, tuple) else (False, float(answer))
-    return [None if agrees is None else bool(agrees), found, *needed]
+    agrees, finding, *needed = answer if isinstance(answer, tuple) else (False, float(answer))
+    return [None if agrees is None else bool(agrees), finding, *needed]
 
 
 def _function(claim):
@@ -514,11 +516,11 @@ _MARKS = {HOLDS: "✓", DIFFERS: "✗", UNDECIDED: "?", CALIBRATED: "=", NOT_CHE
 
 def summary(verdicts: Any) -> str:
     """Return a line that counts the verdicts."""
-    count = {one: sum(v.verdict == one for v in verdicts) for one in VERDICTS}
+    count = {kind: sum(v.verdict == kind for v in verdicts) for kind in VERDICTS}
     surprises = [v.id for v in verdicts if not v.as_expected]
     claims = f"{len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}"
     line = f"{claims}: " + ", ".join(
-        f"{number} {one if number == 1 else VERDICTS[one]}" for one, number in count.items()
+        f"{number} {kind if number == 1 else VERDICTS[kind]}" for kind, number in count.items()
     )
     without = sorted({v.claim.archive or v.id for v in verdicts if v.absent})
     line += f". Archives missing or incomplete: {', '.join(without)}" if without else ""
@@ -659,7 +661,7 @@ def _html_row(verdict, whole):
     """
     claim = verdict.claim
     page = _PAGES[claim.chapter] if whole else "scorecard"
-    where = f"in chapter {claim.chapter}" if whole else "on the scorecard"
+    place = f"in chapter {claim.chapter}" if whole else "on the scorecard"
     shown = [verdict.reason] if _differs(verdict) else [verdict.needed]
     rest = {
         "Words of the source": claim.words,
@@ -672,7 +674,7 @@ def _html_row(verdict, whole):
         f"<br>{key}: {_typeset(text.rstrip('.'))}." for key, text in rest.items() if text
     )
     source = f"<details><summary><small>{html.escape(str(claim.source))}</small></summary>"
-    source += f'<small><a href="{page}.html#{claim.id}">{claim.id}</a>, {where}{opened}</small>'
+    source += f'<small><a href="{page}.html#{claim.id}">{claim.id}</a>, {place}{opened}</small>'
     found = [_typeset(verdict.found_text)] if verdict.found_text else []
     found += [f"<small>{_typeset(line)}</small>" for line in shown if line]
     printed = _typeset(claim.printed) if claim.numeric else ""

@@ -1,4 +1,4 @@
-"""The command `wfm`.
+"""The command `wfm`: experiments, archives, claims and data from a terminal.
 
 Each command has a file in `wfmlib.book.commands`, whose `add` adds its arguments and names
 what runs it; `COMMANDS` lists them. A command's run takes the parsed arguments and

@@ -151,20 +151,20 @@ class Scale:
     def __post_init__(self):
         arguments.integer("samples", self.samples, 1)
         for name in ("grid", "coordinates"):
-            given = {key: np.array(one).tolist() for key, one in getattr(self, name).items()}
-            for key, values in given.items():
+            axes = {key: np.array(axis).tolist() for key, axis in getattr(self, name).items()}
+            for key, values in axes.items():
                 if not isinstance(values, list) or len(set(values)) < len(values):
                     raise ValueError(f"{key} must hold values that differ, got {values}")
-            object.__setattr__(self, name, given)
+            object.__setattr__(self, name, axes)
         # What JSON gives back, so that an archive's settings are those of the definition.
-        settings = json.loads(json.dumps(dict(self.settings), default=lambda one: one.tolist()))
+        settings = json.loads(json.dumps(dict(self.settings), default=lambda x: x.tolist()))
         object.__setattr__(self, "settings", settings)
 
     @property
     def points(self) -> list:
         """The points of the grid, each a dict; the last name varies fastest."""
         values = itertools.product(*self.grid.values())
-        return [dict(zip(self.grid, one, strict=True)) for one in values]
+        return [dict(zip(self.grid, point, strict=True)) for point in values]
 
     @property
     def wanted(self) -> int:
@@ -233,7 +233,8 @@ class Experiment:
             for names in ([*dims, *scale.settings], [*dims, DONE, *self.variables]):
                 if len(set(names)) < len(names):
                     raise ValueError(f"names of the {label} scale must differ, got {names}")
-            used = [*self.axes, *itertools.chain(*(one.dims for one in self.variables.values()))]
+            inner = (variable.dims for variable in self.variables.values())
+            used = [*self.axes, *itertools.chain(*inner)]
             if unknown := [name for name in used if name not in dims]:
                 raise ValueError(
                     f"dims and axes of the {label} scale must be among {dims}, got {unknown}"
@@ -242,10 +243,10 @@ class Experiment:
     @property
     def archive_name(self) -> str:
         """How its archive is called: its name, and what was changed of it."""
-        said = MARK.join(f"{name}={_short(value)}" for name, value in self.changes.items())
-        if len(said) > LONGEST or not re.fullmatch(r"[\w.=,+-]*", said, re.ASCII):
-            said = hashlib.sha256(_canonical(self.changes).encode()).hexdigest()[:12]
-        return f"{self.name}{MARK}{said}" if said else self.name
+        suffix = MARK.join(f"{name}={_short(value)}" for name, value in self.changes.items())
+        if len(suffix) > LONGEST or not re.fullmatch(r"[\w.=,+-]*", suffix, re.ASCII):
+            suffix = hashlib.sha256(_canonical(self.changes).encode()).hexdigest()[:12]
+        return f"{self.name}{MARK}{suffix}" if suffix else self.name
 
     def scale(self, name: str) -> Any:
         """Return the `Scale` of this name; a ValueError if there is none."""
@@ -271,7 +272,7 @@ class Experiment:
         longer sweep keeps what was computed for the shorter one.
         """
         chosen = self.scale(scale)
-        told = {
+        described = {
             "name": self.name,
             "scale": scale,
             "version": self.version,
@@ -280,10 +281,11 @@ class Experiment:
             "settings": chosen.settings,
             "coordinates": chosen.coordinates,
             "variables": {
-                name: [list(one.dims), one.dtype] for name, one in self.variables.items()
+                name: [list(variable.dims), variable.dtype]
+                for name, variable in self.variables.items()
             },
         }
-        return hashlib.sha256(_canonical(told).encode()).hexdigest()[:16]
+        return hashlib.sha256(_canonical(described).encode()).hexdigest()[:16]
 
     def as_task(self, scale: str, point: dict, sample: int) -> Any:
         """Return what a worker needs to compute one sample."""
@@ -318,7 +320,7 @@ class Task:
         """
         chosen, variables = self.experiment.scale(self.scale), self.experiment.variables
         settings = json.loads(json.dumps(chosen.settings))  # a copy: the function may change it
-        settings |= {name: np.array(one) for name, one in chosen.coordinates.items()}
+        settings |= {name: np.array(entries) for name, entries in chosen.coordinates.items()}
         seed = self.experiment.seed_sequence(self.point, self.sample)
         values = self.experiment.sample(settings, dict(self.point), seed)
         if set(values) != set(variables):
@@ -360,11 +362,11 @@ def _array(name, value, variable, scale):
             f"{name} must be {variable.dtype} of shape {shape}, got {array.dtype} of shape "
             f"{array.shape}"
         )
-    found = array.astype(variable.dtype)
-    if variable.dtype == "int32" and np.any(found != array):
+    cast = array.astype(variable.dtype)
+    if variable.dtype == "int32" and np.any(cast != array):
         raise ValueError(f"{name} must fit into int32, got {array}")
     # One NaN, whatever made it: archives are compared bit for bit.
-    return np.where(np.isnan(found), np.nan, found) if variable.dtype == "float64" else found
+    return np.where(np.isnan(cast), np.nan, cast) if variable.dtype == "float64" else cast
 
 
 # ------------------------------------------------------------------------------------------------
@@ -451,15 +453,15 @@ def run(
     arguments.member("experiment", experiment, (Experiment,))
     arguments.integer("jobs", jobs, 1)
     arguments.choice("progress", progress, (None, False, True))
-    wanted = tasks(experiment, scale)
+    all_tasks = tasks(experiment, scale)
     if output is not None:  # or a night's work finds nowhere to go
         Path(output).mkdir(parents=True, exist_ok=True)
     kept = _kept(experiment, scale) if cache else None
-    samples = _finished(kept, wanted) if kept else {}
-    todo, commit = [task for task in wanted if task.key not in samples], _commit()
+    samples = _finished(kept, all_tasks) if kept else {}
+    todo, commit = [task for task in all_tasks if task.key not in samples], _commit()
     failures = []
     bar = tqdm(
-        total=len(wanted),
+        total=len(all_tasks),
         initial=len(samples),
         desc=experiment.name,
         unit="sample",
@@ -468,23 +470,23 @@ def run(
         leave=False,
     )
     with bar, _executor(executor, min(jobs, len(todo))) as chosen:
-        for task, found in _outcomes(chosen, todo):
-            if isinstance(found, tuple):
-                samples[task.key] = sample = Sample(*found, commit)
+        for task, outcome in _outcomes(chosen, todo):
+            if isinstance(outcome, tuple):
+                samples[task.key] = sample = Sample(*outcome, commit)
                 if kept:
                     write_atomically(kept / f"{task.key}.npz", _packed(sample))
             else:
-                failures.append(found)
+                failures.append(outcome)
             bar.update()
-    failures.sort(key=lambda one: todo.index(one.task))
-    made = Run(experiment, scale, samples, tuple(failures), len(todo) - len(failures))
+    failures.sort(key=lambda failure: todo.index(failure.task))
+    result = Run(experiment, scale, samples, tuple(failures), len(todo) - len(failures))
     if output is None:
-        return made
+        return result
     path = archive_path(experiment.archive_name, scale, output)
-    save(made.dataset, path)
-    for task in wanted if kept and not failures else ():  # the archive has them
+    save(result.dataset, path)
+    for task in all_tasks if kept and not failures else ():  # the archive has them
         (kept / f"{task.key}.npz").unlink(missing_ok=True)
-    return Run(experiment, scale, samples, made.failures, made.computed, path)
+    return Run(experiment, scale, samples, result.failures, result.computed, path)
 
 
 def work(task: Task) -> tuple | Failure:
@@ -507,9 +509,9 @@ def work(task: Task) -> tuple | Failure:
 
             if is_interrupt(error):
                 raise KeyboardInterrupt from None
-        where = traceback.extract_tb(error.__traceback__)[-1]
+        frame = traceback.extract_tb(error.__traceback__)[-1]
         text = " ".join(str(error).split()) or "(no message)"
-        place = f"{Path(where.filename).name}, line {where.lineno}"
+        place = f"{Path(frame.filename).name}, line {frame.lineno}"
         return Failure(task, type(error).__name__, f"{text} ({place})")
     return values, time.perf_counter() - start, processor()
 
@@ -539,19 +541,19 @@ def _outcomes(executor, todo) -> Iterator[tuple]:
 
 
 @contextlib.contextmanager
-def _executor(given, jobs):
+def _executor(executor, jobs):
     """Yield what computes: what was given, processes of our own, or None for this one."""
-    if given is not None or jobs <= 1:
-        yield given
+    if executor is not None or jobs <= 1:
+        yield executor
         return
-    others = set(multiprocessing.active_children())
+    running = set(multiprocessing.active_children())
     # Spawned, not forked: threads of the libraries do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_leave_with_parent) as pool:
         try:
             yield pool
         except BaseException:  # samples may have hours to go
-            for process in set(multiprocessing.active_children()) - others:
+            for process in set(multiprocessing.active_children()) - running:
                 process.terminate()
             raise
 
@@ -579,24 +581,24 @@ def _kept(experiment, scale):
     return pooch.os_cache("wfmlib") / "samples" / name
 
 
-def _finished(kept, wanted):
+def _finished(kept, all_tasks):
     """Return the samples that are kept, by the keys of their tasks; a damaged one is none."""
-    found = {}
-    for task in wanted:
+    finished = {}
+    for task in all_tasks:
         path = kept / f"{task.key}.npz"
         with contextlib.suppress(Exception):  # of zip, NumPy and JSON, whatever they stumble over
-            held = np.load(io.BytesIO(path.read_bytes()))
-            values = {name: held[f"values/{name}"] for name in task.experiment.variables}
-            found[task.key] = Sample(values, *json.loads(str(held["told"])))
-    return found
+            file = np.load(io.BytesIO(path.read_bytes()))
+            values = {name: file[f"values/{name}"] for name in task.experiment.variables}
+            finished[task.key] = Sample(values, *json.loads(str(file["told"])))
+    return finished
 
 
 def _packed(sample):
     """Return a sample as the bytes of a file, whose parts have checksums of their own."""
     buffer = io.BytesIO()
-    told = json.dumps([sample.seconds, sample.processor, sample.commit])
+    provenance = json.dumps([sample.seconds, sample.processor, sample.commit])
     values = {f"values/{name}": value for name, value in sample.values.items()}
-    np.savez(buffer, allow_pickle=False, told=told, **values)
+    np.savez(buffer, allow_pickle=False, told=provenance, **values)
     return buffer.getvalue()
 
 
@@ -645,22 +647,22 @@ def dataset(experiment: Experiment, scale: str, samples: Mapping, failures: Any 
 
     chosen = experiment.scale(scale)
     outer, lengths = [*chosen.grid, SAMPLE], [*map(len, chosen.grid.values()), chosen.samples]
-    found = [
+    entries = [
         samples.get(experiment.as_task(scale, point, sample).key)
         for point in chosen.points
         for sample in range(chosen.samples)
     ]
-    done = np.array([one is not None for one in found])
+    done = np.array([entry is not None for entry in entries])
     flag = {"long_name": "whether the sample is finished"}
     data = {DONE: (outer, done.reshape(lengths), flag)}
     for name, variable in experiment.variables.items():
         shape = [len(chosen.coordinates[dim]) for dim in variable.dims]
-        values = np.full((len(found), *shape), np.nan)
+        values = np.full((len(entries), *shape), np.nan)
         if done.all():
-            values = np.zeros((len(found), *shape), variable.dtype)
-        for place, one in enumerate(found):
-            if one is not None:
-                values[place] = one.values[name]
+            values = np.zeros((len(entries), *shape), variable.dtype)
+        for place, entry in enumerate(entries):
+            if entry is not None:
+                values[place] = entry.values[name]
         labels = {"units": variable.units, "long_name": variable.long_name}
         data[name] = ([*outer, *variable.dims], values.reshape(*lengths, *shape), labels)
     coordinates = {}
@@ -669,7 +671,8 @@ def dataset(experiment: Experiment, scale: str, samples: Mapping, failures: Any 
         array = np.array(values)
         array = array.astype(np.int32) if array.dtype.kind in "iu" else array  # as netCDF 3 has it
         coordinates[name] = ([name], array, {"units": axis.units, "long_name": axis.long_name})
-    there = [one for one in found if one is not None]
+    finished = [entry for entry in entries if entry is not None]
+    seconds = [math.nan if entry is None else round(entry.seconds, 3) for entry in entries]
     attributes = {
         "experiment": experiment.name,
         "title": experiment.title,
@@ -681,14 +684,14 @@ def dataset(experiment: Experiment, scale: str, samples: Mapping, failures: Any 
         "settings": json.dumps(chosen.settings),
         "seed": str(experiment.seed),
         "seeds": PAIRED if experiment.paired else UNPAIRED,
-        "samples_done": len(there),
+        "samples_done": len(finished),
         "samples_wanted": chosen.wanted,
-        "samples_failed": _counts(one.kind for one in failures),
+        "samples_failed": _counts(failure.kind for failure in failures),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commits": _counts(one.commit for one in there),
-        "processors": _counts(one.processor for one in there),
+        "commits": _counts(entry.commit for entry in finished),
+        "processors": _counts(entry.processor for entry in finished),
         "versions": json.dumps(versions()),
-        "seconds": np.array([math.nan if one is None else round(one.seconds, 3) for one in found]),
+        "seconds": np.array(seconds),
     }
     if experiment.changes:
         attributes["changes"] = json.dumps(experiment.changes)
@@ -712,8 +715,8 @@ def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that compute."""
     import wfmlib
 
-    found = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    return {"python": platform.python_version(), **found, "wfmlib": wfmlib.__version__}
+    packages = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba")}
+    return {"python": platform.python_version(), **packages, "wfmlib": wfmlib.__version__}
 
 
 @once
@@ -782,8 +785,8 @@ def save(data: Any, path: str | Path) -> None:
     content = bytes(data.to_netcdf(engine="scipy", format="NETCDF3_64BIT"))
     write_atomically(path, content)
     listed = registry(path)
-    known = sums(listed) | {path.name: hashlib.sha256(content).hexdigest()}
-    lines = [f"{name} {digest}\n" for name, digest in sorted(known.items())]
+    digests = sums(listed) | {path.name: hashlib.sha256(content).hexdigest()}
+    lines = [f"{name} {digest}\n" for name, digest in sorted(digests.items())]
     write_atomically(listed, "".join(lines).encode())
 
 
@@ -802,9 +805,9 @@ def read(path: str | Path) -> Any:
 
     path = Path(path)
     content = path.read_bytes()
-    known = sums(REGISTRY) | sums(registry(path))
+    digests = sums(REGISTRY) | sums(registry(path))
     digest = hashlib.sha256(content).hexdigest()
-    if known.get(path.name, digest) != digest:
+    if digests.get(path.name, digest) != digest:
         raise DamagedArchiveError(
             f"{path} has not the SHA-256 of the registry: it is damaged, or another one; remove "
             "it and make it anew"
@@ -881,7 +884,7 @@ def check(
         if len(chosen) < samples and seconds[tuple(place)] <= left:
             left -= seconds[tuple(place)]
             chosen.append(place)
-    chosen = chosen or [min(places, key=lambda one: seconds[tuple(one)])]
+    chosen = chosen or [min(places, key=lambda place: seconds[tuple(place)])]
     return [_compare(experiment, data, scale, tuple(map(int, place))) for place in chosen]
 
 
@@ -893,42 +896,42 @@ def _compare(experiment, data, scale, place):
     outcome = work(task)
     if isinstance(outcome, Failure):
         return outcome
-    found, agreement = outcome[0], experiment.agreement
-    held = {name: data[name].values[place] for name in experiment.variables}
-    excesses = {name: _excess(found[name], held[name], agreement) for name in held}
-    where = max(excesses, key=excesses.__getitem__)
-    excess, chaotic = excesses[where], agreement.is_chaotic(held)
+    computed, agreement = outcome[0], experiment.agreement
+    archived = {name: data[name].values[place] for name in experiment.variables}
+    excesses = {name: _excess(computed[name], archived[name], agreement) for name in archived}
+    worst = max(excesses, key=excesses.__getitem__)
+    excess, chaotic = excesses[worst], agreement.is_chaotic(archived)
     agrees = excess <= 1.0 or (
-        chaotic and all(_within(found[name], data[name], len(place)) for name in held)
+        chaotic and all(_within(computed[name], data[name], len(place)) for name in archived)
     )
-    return Compared(task, excess, where, chaotic, agrees)
+    return Compared(task, excess, worst, chaotic, agrees)
 
 
-def _excess(found, held, agreement):
+def _excess(computed, archived, agreement):
     """Return the largest difference of two arrays in units of the tolerance."""
-    held, real = np.asarray(held), found.dtype.kind == "f"
-    if np.array_equal(found, held, equal_nan=real):
+    archived, real = np.asarray(archived), computed.dtype.kind == "f"
+    if np.array_equal(computed, archived, equal_nan=real):
         return 0.0
-    there = np.isfinite(held)
-    if not real or not np.array_equal(found[~there], held[~there], equal_nan=True):
+    finite = np.isfinite(archived)
+    if not real or not np.array_equal(computed[~finite], archived[~finite], equal_nan=True):
         return math.inf
-    apart = np.abs(found - held)[there]
-    allowed = (agreement.atol + agreement.rtol * np.abs(held))[there]
+    apart = np.abs(computed - archived)[finite]
+    allowed = (agreement.atol + agreement.rtol * np.abs(archived))[finite]
     with np.errstate(divide="ignore"):
         excess = np.where(apart > 0.0, apart / allowed, 0.0)
     return float(np.max(excess, initial=0.0)) if np.isfinite(apart).all() else math.inf
 
 
-def _within(found, archived, outer):
+def _within(computed, archived, outer):
     """Say whether the mean of what is finite is near those that the archive holds."""
-    found = np.asarray(found, float)
+    computed = np.asarray(computed, float)
     inner = tuple(range(outer, archived.ndim))
     values = np.ma.masked_invalid(archived.values.astype(float))
     means = values.mean(axis=inner).compressed() if inner else values.compressed()
-    if not np.isfinite(found).any():
+    if not np.isfinite(computed).any():
         return means.size < values.size or not means.size
     if not means.size:
         return False
     low, high = means.min(), means.max()
-    mean = found[np.isfinite(found)].mean()
+    mean = computed[np.isfinite(computed)].mean()
     return bool(2 * low - high <= mean <= 2 * high - low)

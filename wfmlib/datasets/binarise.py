@@ -137,7 +137,7 @@ def dress_coat(
     Source: P1, Sec. V.
     """
     drawn = draw(*_task("train"), patterns, rng=rng, balanced=balanced, dtype=dtype)
-    xi, sigma = (each.astype(dtype) for each in _task("test"))
+    xi, sigma = (array.astype(dtype) for array in _task("test"))
     return *drawn, xi, sigma
 
 

@@ -36,15 +36,15 @@ def idx(data, ndim):
     ValueError
         If it holds something else.
     """
-    held = gzip.decompress(data)
-    if held[:4] != bytes([0, 0, UNSIGNED_BYTE, ndim]):
+    content = gzip.decompress(data)
+    if content[:4] != bytes([0, 0, UNSIGNED_BYTE, ndim]):
         raise ValueError(
             f"an IDX file of unsigned bytes with {ndim} dimensions begins with "
-            f"'00 00 08 {ndim:02x}', got {held[:4].hex(' ')!r}"
+            f"'00 00 08 {ndim:02x}', got {content[:4].hex(' ')!r}"
         )
     start = 4 + 4 * ndim
-    shape = struct.unpack(f">{ndim}I", held[4:start])
-    return np.frombuffer(held, np.uint8, offset=start).reshape(shape).copy()
+    shape = struct.unpack(f">{ndim}I", content[4:start])
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy()
 
 
 def cifar(data):

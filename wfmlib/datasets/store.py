@@ -54,8 +54,8 @@ def find(label):
         path = Path(folder) / name
         if not path.exists():
             continue
-        known = {**sources.BATCHES, **sources.REGISTRY}[name]
-        if known and pooch.file_hash(path) != known:
+        expected_digest = {**sources.BATCHES, **sources.REGISTRY}[name]
+        if expected_digest and pooch.file_hash(path) != expected_digest:
             raise ValueError(
                 f"{path} has not the SHA-256 of the official file: it is truncated, corrupted, or "
                 f"another file. Put the official file there, or unset {VARIABLE}"

@@ -44,8 +44,8 @@ def reflect(matrix, mirrors):
     """Reflect each unit's rows and columns, in place."""
     K, M = mirrors.shape
     blocks = [slice(k * M, (k + 1) * M) for k in range(K)]
-    V = np.stack([matrix[:, at] @ mirrors[k] for k, at in enumerate(blocks)], axis=1)
-    S = np.stack([mirrors[k] @ V[at] for k, at in enumerate(blocks)])
+    V = np.stack([matrix[:, span] @ mirrors[k] for k, span in enumerate(blocks)], axis=1)
+    S = np.stack([mirrors[k] @ V[span] for k, span in enumerate(blocks)])
     for k, block in enumerate(blocks):
         V[block] -= mirrors[k][:, None] * S[k]
     for k, block in enumerate(blocks):

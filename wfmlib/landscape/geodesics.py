@@ -70,7 +70,7 @@ def blend(solutions: Sequence[Configuration], shares: Shares) -> Array:
     TypeError, ValueError
         As `geodesic`.
     """
-    w = [_sphere(f"solutions[{r}]", each) for r, each in enumerate(_several(solutions))]
+    w = [_sphere(f"solutions[{r}]", solution) for r, solution in enumerate(_several(solutions))]
     shares = np.asarray(shares)
     if shares.shape != (len(w),):
         raise ValueError(f"shares must be one for each of {len(w)} solutions, got {shares.shape}")
@@ -154,8 +154,8 @@ def barrier(
 
 def _blended(w, shares, names):
     """Return the blend of weights whose units are of norm sqrt(M)."""
-    if any(each.shape != w[0].shape for each in w):
-        raise ValueError(f"{names} must have one shape, got {[each.shape for each in w]}")
+    if any(layer.shape != w[0].shape for layer in w):
+        raise ValueError(f"{names} must have one shape, got {[layer.shape for layer in w]}")
     mixed = np.tensordot(shares / np.sum(shares), np.array(w), axes=1)
     norms = np.sqrt(np.mean(mixed**2, axis=-1, keepdims=True))
     if np.any(norms < 1e-12):

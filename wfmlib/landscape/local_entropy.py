@@ -226,9 +226,9 @@ def excess_at(
         )
     between = np.full((*distance.shape[:-1], len(places)), math.nan)
     for row in np.ndindex(distance.shape[:-1]):
-        known = np.isfinite(distance[row]) & np.isfinite(excess[row])
-        by = np.argsort(distance[row][known])
-        x, y = distance[row][known][by], excess[row][known][by]
+        measured = np.isfinite(distance[row]) & np.isfinite(excess[row])
+        by = np.argsort(distance[row][measured])
+        x, y = distance[row][measured][by], excess[row][measured][by]
         if len(x) >= LEAST[kind]:
             if kind == "cubic":
                 spline = CubicSpline(np.log(x), y, extrapolate=False)

@@ -66,7 +66,7 @@ def match_units(
     """
     first = _scaled("w1", _configuration.weights(w1))
     second = _scaled("w2", _configuration.weights(w2))
-    _same_shapes([first], [second])
+    _check_shapes([first], [second])
     # Products of signs are exact: cosines that are equal stay so, on every processor.
     norms = np.linalg.norm(first, axis=1)[:, None] * np.linalg.norm(second, axis=1)
     cosines = first @ second.T / norms
@@ -113,7 +113,7 @@ def match_layers(
     """
     first = _layers("w1", _configuration.weights(w1))
     second = _layers("w2", _configuration.weights(w2))
-    _same_shapes(first, second)
+    _check_shapes(first, second)
     matched = [np.array(w) for w in second]
     for layer in range(len(matched) - 1):
         order, turned = match_units(first[layer], matched[layer], signs=signs)
@@ -164,7 +164,7 @@ def overlap(
         if match and first[0].ndim == 2:
             order, turned = match_units(first[0], second[0], signs=signs)
             second = [turned[:, None] * second[0][order]]
-    _same_shapes(first, second)
+    _check_shapes(first, second)
     total = 0.0
     for a, b in zip(first, second, strict=True):
         cosines = np.sum(_directions("w1", a) * _directions("w2", b), axis=1)
@@ -211,8 +211,10 @@ def _layers(name, w):
     return layers
 
 
-def _same_shapes(first, second):
-    shapes = [[w.shape for w in each] for each in (first, second)]
+def _check_shapes(first, second):
+    shapes = [[w.shape for w in network] for network in (first, second)]
     if shapes[0] != shapes[1]:
-        got = " and ".join(", ".join(str(shape) for shape in each) for each in shapes)
-        raise ValueError(f"w1 and w2 must have the same shape, got {got}")
+        shapes_text = " and ".join(
+            ", ".join(str(shape) for shape in network) for network in shapes
+        )
+        raise ValueError(f"w1 and w2 must have the same shape, got {shapes_text}")

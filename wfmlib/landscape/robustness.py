@@ -165,13 +165,13 @@ def error_profile(
         raise ValueError("solution must have two or more weights in a unit to move on a sphere")
     distances = _row("distances", distances)
     rng = arguments.generator(rng)
-    seen = net.prepared(xi) if hasattr(net, "prepared") else xi
+    prepared = net.prepared(xi) if hasattr(net, "prepared") else xi
     wrong = np.empty((len(distances), samples))
     for i, distance in enumerate(distances):
         for j in range(samples):
             moved = [_moved(w, distance, binary, rng) for w in start]
             net.w = moved[0] if layers is None else type(layers)(moved)
-            wrong[i, j] = net.errors(seen, sigma)
+            wrong[i, j] = net.errors(prepared, sigma)
     rate = wrong / len(xi)
     realised = distances
     if binary:
@@ -216,11 +216,11 @@ def _right(net, xi, sigma, count, chances, perturbations, rng):
     order = np.arange(N)
     right = np.zeros(P, dtype=np.int64)
     for first in range(0, P * perturbations, rows):
-        which = np.arange(first, min(first + rows, P * perturbations)) % P
-        disturbed = xi[which]
+        index = np.arange(first, min(first + rows, P * perturbations)) % P
+        disturbed = xi[index]
         _disturb(disturbed, count, chances, order, rng)
-        good = np.asarray(net.output(disturbed)) == sigma[which]
-        right += np.bincount(which[good], minlength=P)
+        good = np.asarray(net.output(disturbed)) == sigma[index]
+        right += np.bincount(index[good], minlength=P)
     return right
 
 
@@ -253,9 +253,9 @@ def _disturb(rows, count, chances, order, rng):
     N = rows.shape[1]
     for r in range(rows.shape[0]):
         for j in range(count):  # the first steps of Fisher and Yates, from any permutation on
-            other = j + int(rng.random() * (N - j))
-            i = order[other]
-            order[other] = order[j]
+            place = j + int(rng.random() * (N - j))
+            i = order[place]
+            order[place] = order[j]
             order[j] = i
             if len(chances) == 0:
                 rows[r, i] = -rows[r, i]

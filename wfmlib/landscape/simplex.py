@@ -85,7 +85,9 @@ def simplex(
     """
     if not isinstance(solutions, (list, tuple)) or len(solutions) < 2:
         raise TypeError("solutions must be a list of Solutions or networks, at least two")
-    nets = [_configuration.network(each, f"solutions[{r}]") for r, each in enumerate(solutions)]
+    nets = [
+        _configuration.network(solution, f"solutions[{r}]") for r, solution in enumerate(solutions)
+    ]
     layers = [_layers(f"solutions[{r}]", net) for r, net in enumerate(nets)]
     shapes = [[w.shape for w in network] for network in layers]
     if any(type(net) is not type(nets[0]) for net in nets) or any(s != shapes[0] for s in shapes):
@@ -97,12 +99,14 @@ def simplex(
         )
     if math.comb(steps + len(nets) - 1, steps) > MOST:
         raise ValueError(f"steps must be so few that there are at most {MOST} points, got {steps}")
-    seen = xi.astype(float)
+    inputs = xi.astype(float)
     if match != "none":
         free = isinstance(nets[0], BinaryMLP)
-        layers[1:] = [_matched(layers[0], other, seen, match, free) for other in layers[1:]]
+        layers[1:] = [_matched(layers[0], second, inputs, match, free) for second in layers[1:]]
     shares = _lattice(len(nets), steps)
-    rate = np.array([np.mean(_answers(_mixed(layers, point), seen) != sigma) for point in shares])
+    rate = np.array(
+        [np.mean(_answers(_mixed(layers, point), inputs) != sigma) for point in shares]
+    )
     corners = rate[np.any(shares == 1.0, axis=1)]
     return xarray.Dataset(
         {
@@ -140,7 +144,7 @@ def _lattice(corners, steps):
 # ------------------------------------------------------------------------------------------------
 
 
-def _matched(first, second, seen, by, free):
+def _matched(first, second, inputs, by, free):
     """Return the layers of `second` with hidden units named, and if free signed, as in `first`."""
     if by == "weights":
         if free:
@@ -149,7 +153,7 @@ def _matched(first, second, seen, by, free):
             return second
         return [second[0][match_units(first[0], second[0], signs=False).permutation], second[1]]
     second = list(second)
-    answered = zip(_hidden(first, seen), _hidden(second, seen), strict=True)
+    answered = zip(_hidden(first, inputs), _hidden(second, inputs), strict=True)
     for layer, (a, b) in enumerate(answered):
         products = a.T @ b  # of signs: exact
         _, order = linear_sum_assignment(abs(products) if free else products, maximize=True)
@@ -188,19 +192,19 @@ def _sums(w, a):
     return h
 
 
-def _hidden(layers, seen):
+def _hidden(layers, inputs):
     """Return the answers of each hidden layer, shape (P, units)."""
     answers = []
     for w in layers[:-1]:
-        seen = np.sign(_sums(w, seen))
-        answers.append(seen)
+        inputs = np.sign(_sums(w, inputs))
+        answers.append(inputs)
     return answers
 
 
-def _answers(layers, seen):
+def _answers(layers, inputs):
     """Return a label for each pattern; 0, or -1 with several output units, is undecided."""
-    hidden = _hidden(layers, seen)
-    h = _sums(layers[-1], hidden[-1] if hidden else seen)
+    hidden = _hidden(layers, inputs)
+    h = _sums(layers[-1], hidden[-1] if hidden else inputs)
     if h.shape[1] == 1:
         return np.sign(h[:, 0])
     top = np.max(h, axis=1, keepdims=True)

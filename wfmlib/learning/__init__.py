@@ -1,4 +1,4 @@
-"""Algorithms that find solutions."""
+"""Algorithms that find solutions: message passing, descent, annealing, sampling, enumeration."""
 
 from wfmlib.learning.annealing.replicated import replicated_annealing
 from wfmlib.learning.annealing.simulated import simulated_annealing

@@ -1,4 +1,4 @@
-"""Which devices an algorithm takes: checked once, at its door."""
+"""Devices that an algorithm takes: checked once, at its door."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def checked(device, weights, kinds=VOTING, activations=(Sign,)):
                 "; cross_entropy_sgd trains real weights of units of any activation with a slope"
             )
         raise ValueError(
-            f"device must be a {_either(kinds)} of finitely many units, with weights "
-            f"{_either(weights, '()')} and, in hidden units, {_either(activations, '()')}; "
+            f"device must be a {_names(kinds)} of finitely many units, with weights "
+            f"{_names(weights, '()')} and, in hidden units, {_names(activations, '()')}; "
             f"got {device!r}{cure}"
         )
     return device
@@ -62,5 +62,5 @@ def rows(device, N):
     return (1, *device.shape(N))[-2:]
 
 
-def _either(kinds, call=""):
-    return " or ".join(f"{one.__name__}{call}" for one in kinds)
+def _names(kinds, call=""):
+    return " or ".join(f"{kind.__name__}{call}" for kind in kinds)

@@ -119,7 +119,7 @@ class Solution:
 
     def __repr__(self):
         layers = self.weights if isinstance(self.weights, list) else [self.weights]
-        shapes = ", ".join(f"{one.shape} {one.dtype}" for one in layers)
+        shapes = ", ".join(f"{layer.shape} {layer.dtype}" for layer in layers)
         return (
             f"{type(self).__name__}: {self.ending}\n"
             f"  device: {self.device!r}\n"
@@ -175,7 +175,7 @@ class Marginals(Solution):
         return None if self.converged else NotSettled
 
 
-def tells(advice):
+def advised(advice):
     """Return a decorator: an algorithm that ends badly warns, in words that say what to try.
 
     The words hold no numbers, so that Python shows them once for each place of a call: in a loop
@@ -185,12 +185,12 @@ def tells(advice):
     def decorate(algorithm):
         @functools.wraps(algorithm)
         def run(*arguments, **options):
-            found = algorithm(*arguments, **options)
-            if found.warning:
-                cure = advice[found.outcome] if isinstance(advice, dict) else advice
-                message = f"{algorithm.__name__} {WORDS[found.warning]}. Try {cure}."
-                warnings.warn(message, found.warning, stacklevel=2)
-            return found
+            solution = algorithm(*arguments, **options)
+            if solution.warning:
+                cure = advice[solution.outcome] if isinstance(advice, dict) else advice
+                message = f"{algorithm.__name__} {WORDS[solution.warning]}. Try {cure}."
+                warnings.warn(message, solution.warning, stacklevel=2)
+            return solution
 
         return run
 

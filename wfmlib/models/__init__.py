@@ -1,4 +1,4 @@
-"""What a problem is made of: one vocabulary for theory, algorithms, landscape and experiments.
+"""Parts of a problem: one vocabulary for theory, algorithms, landscape and experiments.
 
 A device is a function of the inputs; it holds what a weight may be (`weights`) and what a hidden
 unit answers (`activations`). A constraint says what a pattern demands. Each member is one small

@@ -76,8 +76,8 @@ class Correlation:
 
     def __call__(self, q, complement):
         """Return ``c, 1 - c, c', c''`` at the overlap q, complement = 1 - q."""
-        way = self._series if abs(q) <= self.radius else self._conditioned
-        c, gap, slope, curvature = way(q, complement)
+        formula = self._series if abs(q) <= self.radius else self._conditioned
+        c, gap, slope, curvature = formula(q, complement)
         return c if q < 0.5 else 1.0 - gap, gap, slope, curvature
 
     def values(self, x):
@@ -189,9 +189,9 @@ class Correlation:
         kinks = places[np.abs(places) < LIMIT]
         # ... and no longer than 2, so that a polynomial of degree 31 is the normal density, too
         ends = np.concatenate([kinks, np.arange(1.37 - LIMIT, LIMIT, 2.0), [-LIMIT, LIMIT]])
-        seen = (COMB[:-1, None] + 0.5 * np.diff(COMB)[:, None] * (1.0 + POINTS)).ravel()
-        seen = seen[np.abs(seen) < LIMIT]
-        values = self.values(seen)
+        points = (COMB[:-1, None] + 0.5 * np.diff(COMB)[:, None] * (1.0 + POINTS)).ravel()
+        points = points[np.abs(points) < LIMIT]
+        values = self.values(points)
         while True:
             smooth, rough = self._bisect(np.unique(ends), NARROW)
             if len(rough):
@@ -206,8 +206,8 @@ class Correlation:
             self.series = self.values(self.edges[:-1, None] + half * (1.0 + RULE[:, 0]))
             self.series = self.series @ TO_SERIES.T
             # Between the few nodes of a long interval a narrow bump may hide.
-            missed = 0.1 * np.abs(self.polynomial(seen, owner := self._owner(seen)) - values)
-            wrong = owner[~self._agree(missed, np.abs(seen), np.abs(values))]
+            missed = 0.1 * np.abs(self.polynomial(points, owner := self._owner(points)) - values)
+            wrong = owner[~self._agree(missed, np.abs(points), np.abs(values))]
             if not len(wrong):
                 return
             ends = np.concatenate([self.edges, 0.5 * (self.edges[wrong] + self.edges[wrong + 1])])

@@ -1,4 +1,4 @@
-"""What theory and algorithms ask of a device, of its parts and of a network, and give back.
+"""Protocols of a device, of its parts and of a network: what theory and algorithms ask of them.
 
 A class of one's own that has these members is taken where a signature names the protocol, as far
 as the public door does not name the classes that a question is solved for.

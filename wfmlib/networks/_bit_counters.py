@@ -35,14 +35,14 @@ def _summed(a, b, c):
     return a ^ b ^ c, (a & b) | (c & (a ^ b))
 
 
-def _tabulate(seen, first, table):
+def _tabulate(inputs, first, table):
     for triple in range(TRIPLES):
-        three = seen[first + 3 * triple : first + 3 * triple + 3]
+        three = inputs[first + 3 * triple : first + 3 * triple + 3]
         for m in range(8):
             rows = [x if m >> i & 1 else ~x for i, x in enumerate(three)]
             place = 16 * triple + 2 * m
             table[place], table[place + 1] = _summed(*rows)
-    table[TABLE - 2], table[TABLE - 1] = ~seen[first + WORD - 1], seen[first + WORD - 1]
+    table[TABLE - 2], table[TABLE - 1] = ~inputs[first + WORD - 1], inputs[first + WORD - 1]
 
 
 def _add_word(table, weights, counter, carry):
@@ -58,8 +58,8 @@ def _add_word(table, weights, counter, carry):
     counter[carry] = up
 
 
-def _add_rows(counter, total, one, other, carry):
-    counter[total], counter[carry] = _summed(counter[one], counter[other], counter[total])
+def _add_rows(counter, total, first, second, carry):
+    counter[total], counter[carry] = _summed(counter[first], counter[second], counter[total])
 
 
 # ------------------------------------------------------------------------------------------------
@@ -69,19 +69,19 @@ def _add_rows(counter, total, one, other, carry):
 
 @plain(_tabulate)
 @intrinsic
-def tabulate(context, seen, first, table):
+def tabulate(context, inputs, first, table):
     """Write what 64 inputs may add to a counter, for each choice of their signs, to a table.
 
-    Of each three inputs, from row `first` of `seen` on, the rows 2 m and 2 m + 1 of 16 hold the
+    Of each three inputs, from row `first` of `inputs` on, the rows 2 m and 2 m + 1 of 16 hold the
     sum and the carry where bit i of m is 1 if input i counts as it is, and 0 if its bits are
     exchanged first. The last two rows are the 64th input, exchanged and as it is.
     """
 
     def generate(context, builder, signature, arguments):
-        seen, table = _data(context, builder, signature, arguments, 0, 2)
+        inputs, table = _data(context, builder, signature, arguments, 0, 2)
 
         def load(number):
-            return _load(builder, seen, builder.add(arguments[1], _INDEX(number)))
+            return _load(builder, inputs, builder.add(arguments[1], _INDEX(number)))
 
         def store(row, value):
             _store(builder, table, _INDEX(row), value)
@@ -98,7 +98,7 @@ def tabulate(context, seen, first, table):
         store(TABLE - 1, last)
         return context.get_dummy_value()
 
-    return types.void(seen, types.int64, table), generate
+    return types.void(inputs, types.int64, table), generate
 
 
 @plain(_add_word)
@@ -144,8 +144,8 @@ def add_word(context, table, weights, counter, carry):
 
 @plain(_add_rows)
 @intrinsic
-def add_rows(context, counter, total, one, other, carry):
-    """Add rows `one` and `other` to row `total`, and write the carry to row `carry`."""
+def add_rows(context, counter, total, first, second, carry):
+    """Add rows `first` and `second` to row `total`, and write the carry to row `carry`."""
 
     def generate(context, builder, signature, arguments):
         (counter,) = _data(context, builder, signature, arguments, 0)

@@ -217,11 +217,11 @@ class BinaryMLP:
         """
         columns = [layer.T.astype(np.float32) for layer in self.w]
         for first in range(0, len(xi), ROWS):
-            seen, sums = xi[first : first + ROWS].astype(np.float32), []
+            inputs, sums = xi[first : first + ROWS].astype(np.float32), []
             for weights in columns:
                 if sums:
-                    seen = np.sign(sums[-1])
-                sums.append(seen @ weights)
+                    inputs = np.sign(sums[-1])
+                sums.append(inputs @ weights)
             yield sums
 
 

@@ -379,9 +379,9 @@ class ReluCommitteeNetwork(TreeMachine):
         self.tree = bool(arguments.choice("tree", tree, (True, False)))
 
     def __repr__(self):
-        how = "" if self.tree else ", fully connected"
+        wiring = "" if self.tree else ", fully connected"
         name = f"{type(self).__name__}(K={len(self.w)}, N={self.inputs}"
-        return f"{name}, {kind(self.w)} weights{how})"
+        return f"{name}, {kind(self.w)} weights{wiring})"
 
     @property
     def inputs(self) -> int:

@@ -46,19 +46,19 @@ def answers(w, packed):
     numpy.ndarray
         Shape (P,), int8.
     """
-    seen, twice, table = packed.words, False, rows(TABLE)
+    inputs, twice, table = packed.words, False, rows(TABLE)
     for layer in w[:-1]:
         weights, n = _packed_weights(layer, twice)
         twice = n % 2 == 0
-        above = rows(len(seen), padded(len(layer) * (1 + twice)))
-        _hidden(seen, weights, *_counters(layer, n, n // 2 + 1), table, twice, above)
-        seen = above
+        above = rows(len(inputs), padded(len(layer) * (1 + twice)))
+        _hidden(inputs, weights, *_counters(layer, n, n // 2 + 1), table, twice, above)
+        inputs = above
     weights, n = _packed_weights(w[-1], twice)
-    answers = rows(len(seen), 8)
+    answers = rows(len(inputs), 8)
     if len(w[-1]) == 1:
-        _sign(seen, weights, *_counters(w[-1], n, n // 2 + 1), table, n % 2 == 0, answers)
+        _sign(inputs, weights, *_counters(w[-1], n, n // 2 + 1), table, n % 2 == 0, answers)
     else:
-        _largest(seen, weights, *_counters(w[-1], n, 0), table, answers)
+        _largest(inputs, weights, *_counters(w[-1], n, 0), table, answers)
     return unpack(answers, len(packed))
 
 
@@ -96,7 +96,7 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
-def _count(seen, weights, counters, top, start, table):
+def _count(inputs, weights, counters, top, start, table):
     """Count, for all units, where the bits of weights and inputs agree, in one block."""
     wait = top + 1 - LEVELS  # row of a waiting carry, less its level
     carry, zero = 2 * top + 2 - LEVELS, 2 * top + 3 - LEVELS
@@ -106,7 +106,7 @@ def _count(seen, weights, counters, top, start, table):
         for level in range(top + 1):
             counters[k, level] = _ALL if start >> level & 1 else _NONE
     for g in range(words):
-        tabulate(seen, WORD * g, table)
+        tabulate(inputs, WORD * g, table)
         height = LEVELS  # two carries of the same weight make one of twice the weight
         while g >> (height - LEVELS) & 1:
             height += 1
@@ -123,8 +123,8 @@ def _count(seen, weights, counters, top, start, table):
         counter = counters[k]
         counter[carry] = _NONE
         for level in range(LEVELS, top + 1):  # those that still wait
-            other = wait + level if words >> (level - LEVELS) & 1 else zero
-            add_rows(counter, level, other, carry, carry)
+            partner = wait + level if words >> (level - LEVELS) & 1 else zero
+            add_rows(counter, level, partner, carry, carry)
 
 
 @njit(cache=True, nogil=True)
@@ -139,11 +139,11 @@ def _ties(counter, top, lane, even):
 
 
 @njit(cache=True, nogil=True)
-def _hidden(seen, weights, counters, top, start, table, even, above):
+def _hidden(inputs, weights, counters, top, start, table, even, above):
     """Write 2 c > n for each unit, and where n is even, below, 2 c >= n."""
     units = len(weights)
-    for block in range(len(seen)):
-        _count(seen[block], weights, counters, top, start, table)
+    for block in range(len(inputs)):
+        _count(inputs[block], weights, counters, top, start, table)
         for k in range(units):
             for lane in range(LANES):
                 positive = counters[k, top, lane]
@@ -154,10 +154,10 @@ def _hidden(seen, weights, counters, top, start, table, even, above):
 
 
 @njit(cache=True, nogil=True)
-def _sign(seen, weights, counters, top, start, table, even, answers):
+def _sign(inputs, weights, counters, top, start, table, even, answers):
     """Write np.sign(2 * c - n), of one unit, in eight bits: those of -1 are all 1."""
-    for block in range(len(seen)):
-        _count(seen[block], weights, counters, top, start, table)
+    for block in range(len(inputs)):
+        _count(inputs[block], weights, counters, top, start, table)
         for lane in range(LANES):
             positive = counters[0, top, lane]
             tie = _ties(counters[0], top, lane, even)
@@ -167,10 +167,10 @@ def _sign(seen, weights, counters, top, start, table, even, answers):
 
 
 @njit(cache=True, nogil=True)
-def _largest(seen, weights, counters, top, start, table, answers):
+def _largest(inputs, weights, counters, top, start, table, answers):
     """Write c.argmax() over the units, or -1 where others have as much, in eight bits."""
-    for block in range(len(seen)):
-        _count(seen[block], weights, counters, top, start, table)
+    for block in range(len(inputs)):
+        _count(inputs[block], weights, counters, top, start, table)
         best = counters[0]
         label = answers[block]
         for lane in range(LANES):

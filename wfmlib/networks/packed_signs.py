@@ -71,8 +71,8 @@ def unpack(bits, P):
 
     ``bits[b, i]`` holds bit i of the numbers of block b.
     """
-    each = np.unpackbits(bits.view(np.uint8), axis=-1, bitorder="little")  # (blocks, 8, 512)
-    numbers = np.packbits(each.transpose(0, 2, 1), axis=-1, bitorder="little")
+    digits = np.unpackbits(bits.view(np.uint8), axis=-1, bitorder="little")  # (blocks, 8, 512)
+    numbers = np.packbits(digits.transpose(0, 2, 1), axis=-1, bitorder="little")
     return numbers.view(np.int8).ravel()[:P]
 
 

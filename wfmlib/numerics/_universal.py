@@ -48,11 +48,11 @@ class Universal:
         if self._loop is not None and len(args) == 1 and not options:
             (x,) = args
             if type(x) in PLAIN or isinstance(x, np.generic):
-                given = np.asarray(x)
-                if given.dtype.kind in "biuf" and given.dtype.itemsize <= 8:
-                    given = given.astype(np.float64, order="C", copy=False)
-                    out = np.empty_like(given)
-                    self._loop(given.reshape(-1), out.reshape(-1))
+                array = np.asarray(x)
+                if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
+                    array = array.astype(np.float64, order="C", copy=False)
+                    out = np.empty_like(array)
+                    self._loop(array.reshape(-1), out.reshape(-1))
                     return out[()]  # a number for a number
             # masks compare NaN, and drop what overflowed: neither is news for the caller
             with np.errstate(invalid="ignore", over="ignore"):

@@ -93,7 +93,7 @@ class Range:
     @functools.cache
     def of(cls, hint: Any) -> Range:
         """Return the range of an annotated type, such as `Positive`."""
-        kind = next(one for one in _annotated(hint) if any(_bounds(one)))
+        kind = next(kind for kind in _annotated(hint) if any(_bounds(kind)))
         ends = {"whole": kind.__origin__ in (int, int | float)}
         for bound in _bounds(kind):
             side = "low" if isinstance(bound, (Ge, Gt)) else "high"
@@ -116,10 +116,10 @@ class Range:
         if type(value) is np.ndarray and value.ndim == 0:
             value = value.item()
         if self.also and isinstance(value, Real) and not isinstance(value, bool):
-            if any(value == one or (value != value and one != one) for one in self.also):
+            if any(value == end or (value != value and end != end) for end in self.also):
                 return float(value)
-            others = " or ".join(map(_said, self.also))
-            name = f"{name}, if not {others},"
+            exceptions = " or ".join(map(_formatted, self.also))
+            name = f"{name}, if not {exceptions},"
         if self.whole:
             most = None if self.high == math.inf else int(self.high)
             return integer(name, value, int(self.low), most)
@@ -131,17 +131,17 @@ class Range:
 
         A swept DataArray keeps its dimensions.
         """
-        given = reals(name, value)
-        if given.ndim == 0:
-            return self.check(name, given)
-        inside = (given > self.low) if self.low_open else (given >= self.low)
-        inside &= (given < self.high) if self.high_open else (given <= self.high)
-        inside &= np.isfinite(given)
-        for one in self.also:
-            inside |= np.isnan(given) if math.isnan(one) else given == one
-        if not (inside.any() or given.size == 0 if swept else inside.all()):
-            self.check(name, given[~inside][0].item())
-        return value.copy(data=given) if swept and hasattr(value, "dims") else given
+        numbers = reals(name, value)
+        if numbers.ndim == 0:
+            return self.check(name, numbers)
+        inside = (numbers > self.low) if self.low_open else (numbers >= self.low)
+        inside &= (numbers < self.high) if self.high_open else (numbers <= self.high)
+        inside &= np.isfinite(numbers)
+        for number in self.also:
+            inside |= np.isnan(numbers) if math.isnan(number) else numbers == number
+        if not (inside.any() or numbers.size == 0 if swept else inside.all()):
+            self.check(name, numbers[~inside][0].item())
+        return value.copy(data=numbers) if swept and hasattr(value, "dims") else numbers
 
 
 def declared(function: Any) -> dict[str, tuple[Range, tuple[Narrower, ...]]]:
@@ -149,14 +149,14 @@ def declared(function: Any) -> dict[str, tuple[Range, tuple[Narrower, ...]]]:
 
     By the name of the argument: its range, and where it is narrower.
     """
-    found = {}
+    ranges = {}
     for name, hint in _hints(function).items():
         kinds = list(_annotated(hint))
         if any(any(_bounds(kind)) for kind in kinds):
             marks = [mark for kind in kinds for mark in kind.__metadata__]
             narrower = dict.fromkeys(mark for mark in marks if isinstance(mark, Narrower))
-            found[name] = Range.of(hint), tuple(narrower)
-    return found
+            ranges[name] = Range.of(hint), tuple(narrower)
+    return ranges
 
 
 def _hints(function):
@@ -164,22 +164,22 @@ def _hints(function):
     if isinstance(function, type):
         return get_type_hints(function, include_extras=True)
     function = inspect.unwrap(function)
-    told = dict(getattr(function, "__annotations__", {}))
-    told.pop("return", None)  # may be known to checkers of types only
+    hints = dict(getattr(function, "__annotations__", {}))
+    hints.pop("return", None)  # may be known to checkers of types only
     scope = getattr(function, "__globals__", {})
-    return get_type_hints(SimpleNamespace(__annotations__=told), scope, include_extras=True)
+    return get_type_hints(SimpleNamespace(__annotations__=hints), scope, include_extras=True)
 
 
-def _said(one):
-    return "math.inf" if one == math.inf else f"{one:g}".replace("nan", "NaN")
+def _formatted(number):
+    return "math.inf" if number == math.inf else f"{number:g}".replace("nan", "NaN")
 
 
 def _annotated(hint) -> Iterator[Any]:
     """Yield a type if it is annotated, and the annotated types inside it."""
     if get_origin(hint) is Annotated:
         yield hint
-    for one in get_args(hint):
-        yield from _annotated(one)
+    for part in get_args(hint):
+        yield from _annotated(part)
 
 
 def _bounds(kind):
@@ -219,34 +219,35 @@ def checked(function: F) -> F:
     call, when all that they name is there. A keyword that the function does not have is refused
     with the one that was meant.
     """
-    known = inspect.signature(function).parameters
-    parameters = known.values()
+    signature = inspect.signature(function).parameters
+    parameters = signature.values()
 
     @functools.cache
     def read():
-        found, hints = [], _hints(function)
-        for place, one in enumerate(parameters):
-            check = _check(one.name, hints.get(one.name))
+        checks, hints = [], _hints(function)
+        for place, parameter in enumerate(parameters):
+            check = _checker(parameter.name, hints.get(parameter.name))
             if check:
-                place = math.inf if one.kind is one.KEYWORD_ONLY else place
-                default = one.default if one.default is one.empty else check(one.default)
-                found.append((place, one.name, check, default))
-        return found
+                place = math.inf if parameter.kind is parameter.KEYWORD_ONLY else place
+                default = parameter.default
+                default = default if default is parameter.empty else check(default)
+                checks.append((place, parameter.name, check, default))
+        return checks
 
     @functools.wraps(function)
-    def run(*given, **named):
+    def run(*positional, **named):
         for name in named:
-            if name not in known:
-                _tell(function.__name__, known, name, named[name])
-        taken = list(given)
+            if name not in signature:
+                _check_keyword(function.__name__, signature, name, named[name])
+        values = list(positional)
         for place, name, check, default in read():
-            if place < len(taken):
-                taken[place] = check(taken[place])
+            if place < len(values):
+                values[place] = check(values[place])
             elif name in named:
                 named[name] = check(named[name])
             elif default is not inspect.Parameter.empty:
                 named[name] = default
-        return function(*taken, **named)
+        return function(*values, **named)
 
     return run  # type: ignore[return-value]
 
@@ -272,61 +273,61 @@ NEAR = {
 }
 
 
-def _tell(function, known, name, value):
+def _check_keyword(function, signature, name, value):
     """Raise TypeError where an argument that a function does not have stands for one it has."""
     meant, cure = NEAR.get(name, (None, ""))
-    if meant not in known:
-        meant = next(iter(difflib.get_close_matches(name, known, 1, 0.75)), None)
+    if meant not in signature:
+        meant = next(iter(difflib.get_close_matches(name, signature, 1, 0.75)), None)
         cure = f"write {meant}={{}}"
     if meant:
-        said = repr(value) if value is None or isinstance(value, Real) else "..."
-        raise TypeError(f"{function}() takes no {name}: {cure.format(said)}")
+        text = repr(value) if value is None or isinstance(value, Real) else "..."
+        raise TypeError(f"{function}() takes no {name}: {cure.format(text)}")
 
 
-def check_fields(made: Any) -> None:
+def check_fields(instance: Any) -> None:
     """Check and convert the fields of a frozen dataclass, as `checked` does arguments."""
-    for name, check in _fields(made.__class__):
-        object.__setattr__(made, name, check(getattr(made, name)))
+    for name, check in _fields(instance.__class__):
+        object.__setattr__(instance, name, check(getattr(instance, name)))
 
 
 @functools.cache
 def _fields(kind):
-    checks = [(name, _check(name, hint)) for name, hint in _hints(kind).items()]
+    checks = [(name, _checker(name, hint)) for name, hint in _hints(kind).items()]
     return [(name, check) for name, check in checks if check]
 
 
-def _check(name, hint):
+def _checker(name, hint):
     """Return a function that checks one argument; None where its annotation says too little."""
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    words, numbers, others = [], [], []
-    for one in options:
-        if get_origin(one) is Literal:
-            words += get_args(one)
-        elif one is bool:
+    words, numbers, kinds = [], [], []
+    for option in options:
+        if get_origin(option) is Literal:
+            words += get_args(option)
+        elif option is bool:
             words += [True, False]
-        elif one is type(None):
+        elif option is type(None):
             words.append(None)
-        elif get_origin(one) is Annotated and one.__origin__ in NUMBERS:
-            numbers.append(one)
+        elif get_origin(option) is Annotated and option.__origin__ in NUMBERS:
+            numbers.append(option)
         else:
-            others.append(one)
+            kinds.append(option)
     if not numbers:
-        named = words not in ([], [None]) and not others
+        named = words not in ([], [None]) and not kinds
         return (lambda value: choice(name, value, words)) if named else None
-    if others not in ([], [str]):
+    if kinds not in ([], [str]):
         return None
     allowed = Range.of(numbers[0])
     check = functools.partial(allowed.check, name)
     if numbers[0].__origin__ == ArrayLike:
         swept = any(isinstance(mark, Swept) for mark in numbers[0].__metadata__)
         check = functools.partial(allowed.check_entries, name, swept=swept)
-    if not words and not others:
+    if not words and not kinds:
         return check
 
     def check_or_pass(value):
         if isinstance(value, str) and any(isinstance(word, str) for word in words):
             return choice(name, value, words)
-        passes = (value is None and None in words) or (isinstance(value, str) and str in others)
+        passes = (value is None and None in words) or (isinstance(value, str) and str in kinds)
         return value if passes else check(value)
 
     return check_or_pass
@@ -399,69 +400,71 @@ def array(name: str, value: Any) -> Array:
             f"patterns.signs({name}) where its zeros stand for -1"
         )
     try:
-        given = np.asarray(value)
+        entries = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array, got {value!r}") from error
-    if given.dtype != object:
-        return given
+    if entries.dtype != object:
+        return entries
     for kind, wide in ((bool, bool), (Integral, np.int64), (Real, float)):
-        if given.ndim and all(isinstance(one, kind) for one in given.flat):
+        if entries.ndim and all(isinstance(entry, kind) for entry in entries.flat):
             try:
-                return given.astype(wide)
+                return entries.astype(wide)
             except OverflowError:
                 break
-    return given
+    return entries
 
 
 def reals(name: str, value: Any) -> Array:
     """Return `value` as an array of floats, of any shape; NaN and infinity pass."""
-    given = array(name, value)
-    if given.dtype.kind not in "iuf":
-        if given.ndim == 0:
+    numbers = array(name, value)
+    if numbers.dtype.kind not in "iuf":
+        if numbers.ndim == 0:
             raise TypeError(f"{name} must be a real number, got {value!r}")
-        raise TypeError(f"{name} must hold real numbers, got dtype {given.dtype}")
-    return given.astype(float)
+        raise TypeError(f"{name} must hold real numbers, got dtype {numbers.dtype}")
+    return numbers.astype(float)
 
 
 def broadcast(**numbers: Any) -> Sequence[Array]:
     """Return named arrays of floats, broadcast against each other."""
-    given = {name: reals(name, value) for name, value in numbers.items()}
+    arrays = {name: reals(name, value) for name, value in numbers.items()}
     try:
-        return np.broadcast_arrays(*given.values())
+        return np.broadcast_arrays(*arrays.values())
     except ValueError:
-        shapes = " and ".join(str(one.shape) for one in given.values())
+        shapes = " and ".join(str(array.shape) for array in arrays.values())
         raise ValueError(
-            f"{' and '.join(given)} must have shapes that broadcast, got {shapes}: for a grid "
+            f"{' and '.join(arrays)} must have shapes that broadcast, got {shapes}: for a grid "
             "make one a column, x[:, None]"
         ) from None
 
 
 def signs(name: str, value: Any, ndim: int) -> Array:
     """Return `value` as contiguous int8 after checking that it has `ndim` axes and entries +-1."""
-    given = array(name, value)
-    if given.dtype.kind not in "iuf":
-        held = f"dtype {given.dtype}"
-        if given.dtype == bool:
-            held += f": write 2 * {name} - 1, or patterns.signs({name})"
-        elif given.dtype == object and given.size:
-            odd = next((one for one in given.flat if not isinstance(one, Real)), given.flat[0])
-            held += f" with an entry {odd!r}"
-        raise TypeError(f"{name} must be an array of -1 and +1, got {held}")
-    if given.ndim != ndim or given.size == 0:
+    entries = array(name, value)
+    if entries.dtype.kind not in "iuf":
+        content = f"dtype {entries.dtype}"
+        if entries.dtype == bool:
+            content += f": write 2 * {name} - 1, or patterns.signs({name})"
+        elif entries.dtype == object and entries.size:
+            odd = next(
+                (entry for entry in entries.flat if not isinstance(entry, Real)), entries.flat[0]
+            )
+            content += f" with an entry {odd!r}"
+        raise TypeError(f"{name} must be an array of -1 and +1, got {content}")
+    if entries.ndim != ndim or entries.size == 0:
         raise ValueError(
             f"{name} must be a non-empty array with {ndim} {'axes' if ndim > 1 else 'axis'}, "
-            f"got shape {given.shape}"
+            f"got shape {entries.shape}"
         )
-    if not np.all(np.abs(given) == 1):
-        if np.all((given == 0) | (given == 1)):
-            wide = f"{name}.astype(int)" if given.dtype.kind == "u" else name
+    if not np.all(np.abs(entries) == 1):
+        if np.all((entries == 0) | (entries == 1)):
+            wide = f"{name}.astype(int)" if entries.dtype.kind == "u" else name
             raise ValueError(
                 f"{name} must hold -1 and +1 only, got 0 and 1: write 2 * {wide} - 1, or "
                 f"patterns.signs({name})"
             )
-        wrong = given[np.abs(given) != 1].flat[0]
+        wrong = entries[np.abs(entries) != 1].flat[0]
         raise ValueError(f"{name} must hold -1 and +1 only, got an entry {wrong}")
-    return np.ascontiguousarray(given, dtype=np.int8)
+    return np.ascontiguousarray(entries, dtype=np.int8)
 
 
 def patterns(xi: Any, sigma: Any) -> tuple[Array, Array]:
@@ -479,15 +482,15 @@ def patterns(xi: Any, sigma: Any) -> tuple[Array, Array]:
 def dtype(value: Any, least: Any = np.int8) -> np.dtype:
     """Return `value` as the type of an array of real numbers which holds all of type `least`."""
     try:
-        made = None if value is None else np.dtype(value)
+        kind = None if value is None else np.dtype(value)
     except TypeError:
-        made = None
-    if made is None or made.kind not in "iuf" or not np.can_cast(least, made):
+        kind = None
+    if kind is None or kind.kind not in "iuf" or not np.can_cast(least, kind):
         raise ValueError(
             f"dtype must be a type of real numbers that holds {np.dtype(least)}, such as "
             f"np.int64, got {value!r}"
         )
-    return made
+    return kind
 
 
 def generator(rng: Any) -> np.random.Generator:
@@ -531,7 +534,7 @@ def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
     """Return `value` if it is one of the strings, or of True, False and None, in `allowed`."""
     if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in allowed:
         raise ValueError(
-            f"{name} must be one of {', '.join(repr(one) for one in allowed)}, got {value!r}"
+            f"{name} must be one of {', '.join(repr(option) for option in allowed)}, got {value!r}"
         )
     return value
 

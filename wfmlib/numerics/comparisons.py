@@ -72,13 +72,13 @@ def paired(one: ArrayLike, other: ArrayLike) -> Paired:
         raise ValueError(
             f"one and other must be rows of the same length, got {one.shape} and {other.shape}"
         )
-    found = (one - other)[np.isfinite(one) & np.isfinite(other)]
-    n, larger = len(found), int(np.sum(found > 0))
-    mean = float(found.mean()) if n else np.nan
+    differences = (one - other)[np.isfinite(one) & np.isfinite(other)]
+    n, larger = len(differences), int(np.sum(differences > 0))
+    mean = float(differences.mean()) if n else np.nan
     if n < 2:
         return Paired(n, larger, mean, np.nan, np.nan, np.nan)
-    half = stats.t.isf(0.025, n - 1) * found.std(ddof=1) / np.sqrt(n)
-    p = float(stats.wilcoxon(found).pvalue) if np.any(found) else 1.0
+    half = stats.t.isf(0.025, n - 1) * differences.std(ddof=1) / np.sqrt(n)
+    p = float(stats.wilcoxon(differences).pvalue) if np.any(differences) else 1.0
     return Paired(n, larger, mean, float(mean - half), float(mean + half), p)
 
 
@@ -110,11 +110,11 @@ def holm(p: Annotated[ArrayLike, Interval(ge=0.0, le=1.0), Or(np.nan)]) -> Array
     p = np.asarray(p)
     if p.ndim != 1:
         raise ValueError(f"p must be a row of numbers from 0 to 1, got {p}")
-    found, made = np.full(len(p), np.nan), np.flatnonzero(np.isfinite(p))
-    order = made[np.argsort(p[made])]
-    left = len(made) - np.arange(len(made))  # tests that are not rejected yet
-    found[order] = np.minimum(np.maximum.accumulate(left * p[order]), 1.0)
-    return found
+    corrected, finite = np.full(len(p), np.nan), np.flatnonzero(np.isfinite(p))
+    order = finite[np.argsort(p[finite])]
+    left = len(finite) - np.arange(len(finite))  # tests that are not rejected yet
+    corrected[order] = np.minimum(np.maximum.accumulate(left * p[order]), 1.0)
+    return corrected
 
 
 def share_interval(successes: ArrayLike, number: ArrayLike) -> tuple[Array, Array]:

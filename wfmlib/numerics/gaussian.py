@@ -331,7 +331,7 @@ def panels(features: Array, low: float, high: float, rule: Array) -> tuple[Array
 
     Parameters and results are those of `fill_grid`, within rounding.
     """
-    known = [
+    clipped = [
         (centre, max(scale, 1e-15 * abs(centre), 1e-30) if scale > 0.0 else math.inf)
         for centre, scale in features.tolist()
     ]
@@ -339,7 +339,7 @@ def panels(features: Array, low: float, high: float, rule: Array) -> tuple[Array
     x = low
     while x < high:
         step, stop = WIDEST, high
-        for centre, scale in known:  # comparisons, as calls of min and max take their time
+        for centre, scale in clipped:  # comparisons, as calls of min and max take their time
             if x < centre:
                 stop = centre if centre < stop else stop
                 distance = 0.5 * (centre - x)

@@ -24,8 +24,8 @@ def progress_bar(progress: bool | None, steps: Iterable[Any] | None = None, **op
     **options
         Of tqdm, such as `total` and `unit`.
     """
-    shown = watched() if progress is None else progress
-    return tqdm(steps, disable=not shown, delay=DELAY, **options)
+    visible = watched() if progress is None else progress
+    return tqdm(steps, disable=not visible, delay=DELAY, **options)
 
 
 def watched() -> bool:

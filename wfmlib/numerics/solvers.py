@@ -202,21 +202,21 @@ def first_root(
         If an argument is of the wrong kind or out of range; the message names it.
     """
     arguments.function("function", function)
-    seen = {}
+    values = {}
 
     def remember(x):
-        if x not in seen:  # Brent's method asks for the two ends again
+        if x not in values:  # Brent's method asks for the two ends again
             try:
-                seen[x] = float(function(x))
+                values[x] = float(function(x))
             except ArithmeticError:  # outside of what can be resolved
-                seen[x] = math.nan
-        return seen[x]
+                values[x] = math.nan
+        return values[x]
 
     def within(x):
         if math.isnan(remember(x)):
             message = f"the function is NaN at {x:.6g}"
-            raise NotConverged(Report(False, math.nan, len(seen), message), x)
-        return seen[x]
+            raise NotConverged(Report(False, math.nan, len(values), message), x)
+        return values[x]
 
     near, stride = start, math.copysign(step, limit - start)
     side = remember(near)
@@ -231,13 +231,13 @@ def first_root(
             within(far if math.isnan(other) else near)
         if far == limit:
             message = f"no change of sign from {start:.6g} to {far:.6g}"
-            raise NoZero(Report(False, abs(other), len(seen), message), far)
+            raise NoZero(Report(False, abs(other), len(values), message), far)
         near, side, stride = far, other, 1.5 * stride
     else:
-        return near, accepted(0.0, accuracy, len(seen), "the start is a root")
+        return near, accepted(0.0, accuracy, len(values), "the start is a root")
     root = _closed_in(within, (near, side), (far, other), tolerance)
     residual = abs(within(root))
-    return root, accepted(residual, accuracy, len(seen), f"root within {tolerance:g}", root)
+    return root, accepted(residual, accuracy, len(values), f"root within {tolerance:g}", root)
 
 
 def _closed_in(function, near, far, tolerance):
@@ -309,8 +309,8 @@ def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
     else:
         start = 0.0
     limit = limits[1] if function(start) < 0.0 else limits[0]
-    given = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
-    return first_root(function, start, limit, step=step, **given)[0]
+    settings = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
+    return first_root(function, start, limit, step=step, **settings)[0]
 
 
 @arguments.checked

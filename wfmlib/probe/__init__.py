@@ -1,4 +1,4 @@
-"""How flat is a network of one's own?"""
+"""Flatness of a network of one's own: local energy, curvature, volume, margins."""
 
 from wfmlib.probe.calibration import calibrate
 from wfmlib.probe.curvature import curvature, learning_coefficient

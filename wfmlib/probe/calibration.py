@@ -1,4 +1,4 @@
-"""How far each measure was off where the truth is known: a table, and what made it.
+"""Calibration of flatness measures where the truth is known: a table, and what made it.
 
 `calibration.csv` beside this file is what `calibrate` returned. Every measure quotes the line of
 its method that is nearest to it in size.
@@ -43,7 +43,7 @@ RULER = {  # what each line is about, and how the truth is known
 }
 
 
-def dataset(model, measure, method, found, coords, units, settings, size=1.0):
+def dataset(model, measure, method, columns, coords, units, settings, size=1.0):
     """Return what a measure found, with its settings and the nearest line of the table.
 
     `size` is the scale of the value, beside the number of weights, by which lines are near.
@@ -54,10 +54,10 @@ def dataset(model, measure, method, found, coords, units, settings, size=1.0):
         **settings,
         "calibration": nearest(measure, method, len(model.weights), model.binary, size),
     }
-    made = xarray.Dataset(found, coords=coords, attrs=attrs)
+    labelled = xarray.Dataset(columns, coords=coords, attrs=attrs)
     for name, unit in units.items():
-        made[name].attrs["units"] = unit
-    return made
+        labelled[name].attrs["units"] = unit
+    return labelled
 
 
 @functools.cache
@@ -71,8 +71,8 @@ def table():
 
 def nearest(measure, method, number, binary, size):
     """Return the line of a measure that is nearest in the number of weights, in words."""
-    lines = [one for one in table() if (one["measure"], one["method"]) == (measure, method)]
-    lines = [one for one in lines if one["ruler"].startswith("binary") == binary]
+    lines = [line for line in table() if (line["measure"], line["method"]) == (measure, method)]
+    lines = [line for line in lines if line["ruler"].startswith("binary") == binary]
     if not lines:
         return "none: nothing of this kind was compared with a truth"
 
@@ -82,11 +82,11 @@ def nearest(measure, method, number, binary, size):
 
     line = min(lines, key=off)
     value, error = float(line["value"]), float(line["error"])
-    at = f", distance {line['distance']}" if line["distance"] else ""
-    found = f"{value:.4g} +- {error:.2g}" if math.isfinite(value) else "nothing found"
+    place = f", distance {line['distance']}" if line["distance"] else ""
+    text = f"{value:.4g} +- {error:.2g}" if math.isfinite(value) else "nothing found"
     return (
-        f"{line['ruler']}, {line['weights']} weights, {line['examples']} examples{at}: "
-        f"{found}, truth {float(line['truth']):.4g} (seed {line['seed']})"
+        f"{line['ruler']}, {line['weights']} weights, {line['examples']} examples{place}: "
+        f"{text}, truth {float(line['truth']):.4g} (seed {line['seed']})"
     )
 
 
@@ -126,9 +126,9 @@ def calibrate(
     -----
     The default takes some twenty minutes. ``calibrate().to_dataframe().to_csv(...)`` writes it.
     """
-    found = (line for size in np.atleast_1d(sizes) for line in _lines(int(size), rng))
-    lines = [line | {"seed": rng} for line in progress_bar(progress, found, unit="line")]
-    columns = {name: ("line", np.array([one[name] for one in lines])) for name in lines[0]}
+    measured = (line for size in np.atleast_1d(sizes) for line in _lines(int(size), rng))
+    lines = [line | {"seed": rng} for line in progress_bar(progress, measured, unit="line")]
+    columns = {name: ("line", np.array([line[name] for line in lines])) for name in lines[0]}
     return xarray.Dataset(columns)
 
 
@@ -136,7 +136,7 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
     """Yield the lines of one size."""
     probe = importlib.import_module("wfmlib.probe")  # which this module serves
 
-    def line(measure, ruler, model, truth, at="", **options):
+    def line(measure, ruler, model, truth, place="", **options):
         start, method = time.perf_counter(), options.get("method", "")
         try:
             with warnings.catch_warnings():
@@ -150,7 +150,7 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
             "ruler": RULER[ruler],
             "weights": len(model.weights),
             "examples": model.examples,
-            "distance": at,
+            "distance": place,
             "truth": round(float(truth), 4),
             "value": round(float(value), 4),
             "error": round(float(error), 4),
@@ -158,20 +158,20 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
         }
 
     def local_energy(model, **options):
-        found = probe.local_energy(model, noise=0.5, **options)
-        return found.error_rate[0], found.error[0]
+        energy = probe.local_energy(model, noise=0.5, **options)
+        return energy.error_rate[0], energy.error[0]
 
     def curvature(model, **options):
-        found = probe.curvature(model, per="none", **options).sel(quantity="largest eigenvalue")
-        return found.value, found.error
+        spectrum = probe.curvature(model, per="none", **options).sel(quantity="largest eigenvalue")
+        return spectrum.value, spectrum.error
 
     def learning_coefficient(model, **options):
-        found = probe.learning_coefficient(model, **options)
-        return found.learning_coefficient, found.error
+        estimate = probe.learning_coefficient(model, **options)
+        return estimate.learning_coefficient, estimate.error
 
     def local_volume(model, **options):
-        found = probe.local_volume(model, **options)
-        return found.log_share[0], found.error[0]
+        volume = probe.local_volume(model, **options)
+        return volume.log_share[0], volume.error[0]
 
     model, net, xi, sigma = _taught(Perceptron(Spherical()), N, N // 2, seed)
     s = xi @ model.weights * sigma / math.sqrt(N)
@@ -183,7 +183,7 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
         yield line(learning_coefficient, ruler, _bowl(N, power), N / power, localization=1e-3)
     for load, distance in ((0.5, 0.1), (1.0, 0.2)):
         model, net, xi, sigma = _taught(Perceptron(Spherical()), N, round(load * N), seed)
-        truth = _known(net, xi, sigma, distance)
+        truth = _log_share_by_messages(net, xi, sigma, distance)
         methods = ["rays", "importance", "annealing"] + ["splitting"] * (N <= 200)
         for method in methods if load == 0.5 else methods[2:3]:
             options = {"method": method, "distance": distance}
@@ -198,7 +198,7 @@ def _lines(N, seed) -> Iterator[dict[str, Any]]:
             if ruler == "counted":
                 truth = _counted(device, model, xi, sigma, round(0.1 * size))
             else:
-                truth = _known(net, xi, sigma, distance)
+                truth = _log_share_by_messages(net, xi, sigma, distance)
             options = {"method": "splitting", "distance": distance}
             yield line(local_volume, ruler, model, truth, round(distance, 4), **options)
 
@@ -223,12 +223,12 @@ def _taught(device, N, P, seed):
     return Model(net, xi, sigma), net, xi, sigma
 
 
-def _known(net, xi, sigma, distance):
+def _log_share_by_messages(net, xi, sigma, distance):
     """Return the logarithm of a share of the sphere, by messages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", learning.NotSettled)  # at distances other than this
-        found = landscape.local_entropy(net, xi, sigma, rng=0)
-    return landscape.excess_at(distance, found.distance, found.excess)[0] * net.w.size
+        curve = landscape.local_entropy(net, xi, sigma, rng=0)
+    return landscape.excess_at(distance, curve.distance, curve.excess)[0] * net.w.size
 
 
 def _counted(device, model, xi, sigma, flips):

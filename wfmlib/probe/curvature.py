@@ -1,4 +1,4 @@
-"""How steeply the loss rises around the weights: second derivatives, and by how much it rises."""
+"""Curvature of the loss around the weights: Hessian, and the local learning coefficient."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def curvature(
         model,
         "curvature",
         "",
-        {name: ("quantity", one) for name, one in names.items()},
+        {name: ("quantity", number) for name, number in names.items()},
         {"quantity": ["largest eigenvalue", "trace"]},
         dict.fromkeys(names, "loss" if per != "none" else "loss per squared weight"),
         {"per": per, "probes": probes, "cost": model.cost - before},
@@ -124,7 +124,7 @@ def curvature(
 def _largest(product, n, tolerance, max_iterations, rng):
     """Return the largest eigenvalue and the norm of its residual."""
     if n <= DENSE:
-        matrix = np.array([product(one) for one in np.eye(n)])
+        matrix = np.array([product(row) for row in np.eye(n)])
         return float(linalg.eigvalsh(0.5 * (matrix + matrix.T))[-1]), 0.0
     start = rng.standard_normal(n)
     typical = np.linalg.norm(product(start)) / np.linalg.norm(start)
@@ -237,25 +237,27 @@ def learning_coefficient(
 
     w = np.tile(model.weights, (chains, 1))
     step = 1.0 / (heat + localization)
-    (loss, height, slope), kept, taken = look(w), [], []
+    (loss, height, slope), kept, acceptances = look(w), [], []
     for move in range(burn_in + draws):
         noise = rng.standard_normal(w.shape)
         new = w - 0.5 * step * slope + math.sqrt(step) * noise
-        there = look(new)
-        back = w - new + 0.5 * step * there[2]
+        proposal = look(new)
+        back = w - new + 0.5 * step * proposal[2]
         rise = (
-            there[1] - height + 0.5 * (np.sum(back**2, axis=1) / step - np.sum(noise**2, axis=1))
+            proposal[1]
+            - height
+            + 0.5 * (np.sum(back**2, axis=1) / step - np.sum(noise**2, axis=1))
         )
         chance = np.nan_to_num(np.exp(-np.maximum(rise, 0.0)))
         good = rng.random(chains) < chance
         w = np.where(good[:, None], new, w)
-        loss, height = np.where(good, there[0], loss), np.where(good, there[1], height)
-        slope = np.where(good[:, None], there[2], slope)
+        loss, height = np.where(good, proposal[0], loss), np.where(good, proposal[1], height)
+        slope = np.where(good[:, None], proposal[2], slope)
         if move < burn_in:
             step *= math.exp((chance.mean() - BEST) / math.sqrt(1.0 + move / 50))
         else:
             kept.append(loss)
-            taken.append(chance.mean())
+            acceptances.append(chance.mean())
     excess = heat * (np.array(kept).T - model.loss(model.weights))  # (chains, draws)
     halves = excess[:, : draws // 2 * 2].reshape(2 * chains, -1)
     within = halves.var(axis=1, ddof=1).mean()
@@ -270,9 +272,14 @@ def learning_coefficient(
         )
         raise NotConverged(Report(False, mixing, burn_in + draws, message), value)
     half = stats.t.isf(0.025, chains - 1) * error
-    found = {"learning_coefficient": value, "error": error, "low": value - half}
-    found |= {"high": value + half, "mixing": mixing, "acceptance": np.mean(taken), "step": step}
+    columns = {"learning_coefficient": value, "error": error, "low": value - half}
+    columns |= {
+        "high": value + half,
+        "mixing": mixing,
+        "acceptance": np.mean(acceptances),
+        "step": step,
+    }
     settings = {"beta": beta, "localization": localization, "chains": chains}
     settings |= {"draws": draws, "cost": model.cost - before}
     units = dict.fromkeys(["learning_coefficient", "error", "low", "high"], "1")
-    return dataset(model, "learning_coefficient", "", found, {}, units, settings, n / 2)
+    return dataset(model, "learning_coefficient", "", columns, {}, units, settings, n / 2)

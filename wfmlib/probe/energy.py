@@ -84,7 +84,7 @@ def local_energy(
             wrong[i, j] = model.error(model.weights + size * move)
     rate, error = wrong.mean(axis=1), wrong.std(axis=1, ddof=1) / math.sqrt(directions)
     half = stats.t.isf(0.025, directions - 1) * error
-    found = {
+    columns = {
         "error_rate": ("noise", rate),
         "error": ("noise", error),
         "low": ("noise", np.maximum(rate - half, 0.0)),
@@ -92,8 +92,8 @@ def local_energy(
         "excess": ("noise", rate - own),
     }
     settings = {"per": per, "directions": directions, "cost": model.cost - before}
-    units = dict.fromkeys(found, "share of the training examples")
-    return dataset(model, "local_energy", "", found, {"noise": noise}, units, settings)
+    units = dict.fromkeys(columns, "share of the training examples")
+    return dataset(model, "local_energy", "", columns, {"noise": noise}, units, settings)
 
 
 def _direction(model, per, rng):
@@ -136,10 +136,10 @@ def margins(model: Model) -> xarray.Dataset:
     array([1., 2.])
     """
     arguments.member("model", model, (Model,)).needs("margins")
-    found = np.asarray(model.functions["margins"](model.weights), dtype=float)
-    order = np.argsort(found, kind="stable")
-    low, high = share_interval(np.count_nonzero(found <= 0.0), len(found))
-    values: dict[str, Any] = {"margin": ("example", found[order]), "index": ("example", order)}
-    shares = {"wrong": np.mean(found <= 0.0), "low": low, "high": high}
+    gaps = np.asarray(model.functions["margins"](model.weights), dtype=float)
+    order = np.argsort(gaps, kind="stable")
+    low, high = share_interval(np.count_nonzero(gaps <= 0.0), len(gaps))
+    values: dict[str, Any] = {"margin": ("example", gaps[order]), "index": ("example", order)}
+    shares = {"wrong": np.mean(gaps <= 0.0), "low": low, "high": high}
     units = {"margin": "output", "wrong": "share of the training examples"}
     return dataset(model, "margins", "", values | shares, {}, units, {})

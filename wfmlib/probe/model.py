@@ -1,4 +1,4 @@
-"""What is probed: a network as functions of a flat array of weights."""
+"""The model that is probed: a network as functions of a flat array of weights."""
 
 from __future__ import annotations
 
@@ -104,14 +104,16 @@ class Model:
         examples: Annotated[int, Ge(1)] | None = None,
         classes: Annotated[int, Ge(2)] = 2,
     ) -> None:
-        given = {"error": error, "loss": loss, "gradient": gradient, "margins": margins}
-        for name, function in given.items():
+        functions = {"error": error, "loss": loss, "gradient": gradient, "margins": margins}
+        for name, function in functions.items():
             if function is not None:
                 arguments.function(name, function)
         self.examples = None if examples is None else arguments.integer("examples", examples, 1)
         self.classes = arguments.integer("classes", classes, 2)
         self.binary, self.kind, self._many = False, "functions of the weights", {}
-        self.functions = {name: one for name, one in given.items() if one is not None}
+        self.functions = {
+            name: function for name, function in functions.items() if function is not None
+        }
         if hasattr(weights, "named_parameters") or hasattr(weights, "output") or data:
             if self.functions or layers is not None or examples is not None:
                 raise TypeError(
@@ -128,14 +130,14 @@ class Model:
             raise ValueError("weights must be finite")
         if not self.functions:
             raise TypeError("a model needs error=, loss= or another function of its weights")
-        self.layers = [tuple(one) for one in layers or [self.weights.shape]]
+        self.layers = [tuple(shape) for shape in layers or [self.weights.shape]]
         if sum(map(math.prod, self.layers)) != len(self.weights):
             raise ValueError(f"layers must hold {len(self.weights)} weights, got {self.layers}")
         self.weights.flags.writeable = False
         for name in self.functions:
-            self._try(name)
+            self._check_function(name)
         self.cost = 0  # a loss, an error and a gradient count one each, a try nothing
-        self._tell()
+        self._warn()
 
     def __repr__(self):
         right = f", error {self.error(self.weights):.3g}" if "error" in self.functions else ""
@@ -175,28 +177,28 @@ class Model:
         self.cost += len(weights)
         if name in self._many:
             return self._many[name](weights)
-        return np.array([self.functions[name](one) for one in weights], dtype=float)
+        return np.array([self.functions[name](row) for row in weights], dtype=float)
 
-    def _try(self, name):
+    def _check_function(self, name):
         """Check what a function answers at the weights."""
-        found = arguments.reals(f"{name}(weights)", self.functions[name](self.weights))
-        shape = {"gradient": self.weights.shape, "margins": found.shape[:1] or (1,)}.get(name, ())
-        if found.shape != shape:
-            raise ValueError(f"{name}(weights) must have shape {shape}, got {found.shape}")
-        if not np.all(np.isfinite(found)):
-            raise ValueError(f"{name}(weights) must be finite, got {found}")
-        if name == "error" and not 0.0 <= found <= 1.0:
-            raise ValueError(f"error(weights) must be a share from 0 to 1, got {found}")
+        value = arguments.reals(f"{name}(weights)", self.functions[name](self.weights))
+        shape = {"gradient": self.weights.shape, "margins": value.shape[:1] or (1,)}.get(name, ())
+        if value.shape != shape:
+            raise ValueError(f"{name}(weights) must have shape {shape}, got {value.shape}")
+        if not np.all(np.isfinite(value)):
+            raise ValueError(f"{name}(weights) must be finite, got {value}")
+        if name == "error" and not 0.0 <= value <= 1.0:
+            raise ValueError(f"error(weights) must be a share from 0 to 1, got {value}")
 
-    def _tell(self):
+    def _warn(self):
         """Warn of what makes measures mean little."""
         if "error" not in self.functions:
-            told = "model has no error: its local energy and volume cannot be measured"
+            text = "model has no error: its local energy and volume cannot be measured"
         elif (wrong := self.error(self.weights)) >= 0.95 * (chance := 1.0 - 1.0 / self.classes):
-            told = f"model is wrong on {wrong:.3g} of its examples, as a guess is ({chance:.3g})"
+            text = f"model is wrong on {wrong:.3g} of its examples, as a guess is ({chance:.3g})"
         else:
             return
-        warnings.warn(told, ModelWarning, stacklevel=3)
+        warnings.warn(text, ModelWarning, stacklevel=3)
 
     def tell_slope(self) -> None:
         """Warn if the loss still falls: where a measure assumes a minimum.
@@ -218,12 +220,12 @@ class Model:
 
     def blocks(self, per: str) -> Array:
         """Return where each unit, or each layer, begins in the row of weights."""
-        starts, at = [], 0
+        starts, start = [], 0
         for shape in self.layers:
             rows = shape[0] if per == "unit" and len(shape) > 1 else 1
             size = math.prod(shape)
-            starts += range(at, at + size, size // rows)
-            at += size
+            starts += range(start, start + size, size // rows)
+            start += size
         return np.array(starts)
 
     def scale(self, per: str) -> Array:
@@ -239,15 +241,15 @@ class Model:
 
     def output(self) -> Array:
         """Return which weights the outputs are linear in: the last matrix and what follows."""
-        last = max((i for i, one in enumerate(self.layers) if len(one) > 1), default=0)
+        last = max((i for i, shape in enumerate(self.layers) if len(shape) > 1), default=0)
         first = sum(map(math.prod, self.layers[:last]))
         return np.arange(len(self.weights)) >= first
 
     # --- sources --------------------------------------------------------------------------------
 
-    def _read_network(self, given, data):
+    def _read_network(self, network, data):
         """Take a solution or a network with its patterns."""
-        net = _configuration.network(given, "weights")
+        net = _configuration.network(network, "weights")
         if len(data) != 2:
             raise TypeError(
                 "a solution or network needs its patterns: probe.Model(net, xi, sigma)"
@@ -311,14 +313,16 @@ class Model:
         net = copy.deepcopy(module).double().eval()
         inputs = inputs.double() if inputs.is_floating_point() else inputs
         named = dict(net.named_parameters())
-        sizes = [one.numel() for one in named.values()]
-        flat = torch.cat([one.detach().reshape(-1) for one in named.values()])
+        sizes = [parameter.numel() for parameter in named.values()]
+        flat = torch.cat([parameter.detach().reshape(-1) for parameter in named.values()])
         self.kind, self.examples = type(module).__name__, len(labels)
 
         def logits(row):
             pieces = zip(named.items(), torch.split(row, sizes), strict=True)
             return torch.func.functional_call(
-                net, {name: piece.view_as(one) for (name, one), piece in pieces}, (inputs,)
+                net,
+                {name: piece.view_as(parameter) for (name, parameter), piece in pieces},
+                (inputs,),
             )
 
         def measured(function):
@@ -340,9 +344,9 @@ class Model:
 
         self.classes = logits(flat).shape[-1]
         self.functions |= {
-            "error": measured(lambda one: (gaps(one) <= 0.0).double().mean()),
-            "loss": measured(lambda one: torch.nn.functional.cross_entropy(one, labels)),
+            "error": measured(lambda answers: (gaps(answers) <= 0.0).double().mean()),
+            "loss": measured(lambda answers: torch.nn.functional.cross_entropy(answers, labels)),
             "gradient": gradient,
             "margins": measured(gaps),
         }
-        return flat.numpy(), [tuple(one.shape) for one in named.values()]
+        return flat.numpy(), [tuple(parameter.shape) for parameter in named.values()]

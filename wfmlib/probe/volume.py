@@ -116,14 +116,14 @@ def local_volume(
     --------
     >>> import numpy as np
     >>> half = Model(np.array([1.0, 0.0, 0.0, 0.0]), error=lambda w: float(w[1] < 0.0))
-    >>> found = local_volume(half, distance=0.2, method="rays", rng=1)
-    >>> bool(abs(found.log_share[0] - np.log(0.5)) < 0.05)
+    >>> volume = local_volume(half, distance=0.2, method="rays", rng=1)
+    >>> bool(abs(volume.log_share[0] - np.log(0.5)) < 0.05)
     True
     """
     arguments.member("model", model, (Model,)).needs("error")
     method = method or ("annealing" if _why_not(model, most) is None else "splitting")
-    if method == "annealing" and (told := _why_not(model, most)):
-        raise ValueError(f"method must be another one, not 'annealing': {told}")
+    if method == "annealing" and (reason := _why_not(model, most)):
+        raise ValueError(f"method must be another one, not 'annealing': {reason}")
     if method == "importance":
         if model.binary:
             raise ValueError("method='importance' is for real weights: take 'splitting'")
@@ -133,8 +133,8 @@ def local_volume(
         raise ValueError(f"distance must be numbers in one row, got {distance!r}")
     rng = arguments.generator(rng)
     rows = []
-    for one in distances:
-        shell = (_Flips if model.binary else _Shell)(model, per, float(one))
+    for d in distances:
+        shell = (_Flips if model.binary else _Shell)(model, per, float(d))
         before = model.cost
         if method in ("rays", "importance"):
             sample = _tilted if method == "importance" else _rays
@@ -146,7 +146,7 @@ def local_volume(
             ends = [_anneal(shell, particles, moves or 5, rng) for _ in range(runs)]
         logs, levels, acceptance = np.array(ends).T
         rays = particles * (moves or RAYS) * runs if method == "rays" else None
-        mean, error = _mean(logs, shell.number, tolerance, method, one, rays)
+        mean, error = _mean(logs, shell.number, tolerance, method, d, rays)
         half = stats.t.isf(0.025, runs - 1) * error
         entropy = mean / shell.number + shell.bound
         row = [shell.distance, mean, error, mean - half, min(mean + half, 0.0), entropy]
@@ -156,15 +156,15 @@ def local_volume(
     units = dict.fromkeys(names[:4], "nats") | {"local_entropy": "nats per weight"}
     settings = {"method": method, "per": per, "runs": runs, "particles": particles, "most": most}
     values = dict(zip(names, table[1:], strict=True))
-    found = {name: ("distance", one) for name, one in values.items()}
+    columns = {name: ("distance", value) for name, value in values.items()}
     coords = {"distance": ("distance", table[0])}
     size = abs(table[1].min())
-    return dataset(model, "local_volume", method, found, coords, units, settings, size)
+    return dataset(model, "local_volume", method, columns, coords, units, settings, size)
 
 
 def _why_not(model, most):
     """Return why a volume cannot be annealed, or None."""
-    missing = [one for one in ("loss", "gradient") if one not in model.functions]
+    missing = [function for function in ("loss", "gradient") if function not in model.functions]
     missing += [] if model.examples else ["examples"]
     if model.binary:
         return "weights are binary"
@@ -196,8 +196,8 @@ def _mean(logs, number, tolerance, method, distance, rays):
     if rays:  # counts, whose spread is known
         error = math.sqrt((1.0 - math.exp(mean)) / (rays * math.exp(mean)))
     else:
-        found = np.all(np.isfinite(logs))
-        error = float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if found else math.inf
+        finite = np.all(np.isfinite(logs))
+        error = float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if finite else math.inf
     if not error <= tolerance * number:
         message = (
             f"runs of method={method!r} at distance {distance:.3g} differ: {mean:.4g} +- "
@@ -331,7 +331,9 @@ class _Flips:
 
 def _rays(shell, most, number, rng):
     """Count random directions."""
-    good = sum(np.count_nonzero(shell.errors(one) <= most) for one in _batches(shell, number, rng))
+    good = sum(
+        np.count_nonzero(shell.errors(batch) <= most) for batch in _batches(shell, number, rng)
+    )
     return (math.log(good / number) if good else -math.inf), 1, 1.0
 
 
@@ -378,14 +380,14 @@ def _weights(shell, m, pull, most, number, rng):
 def _split(shell, most, particles, moves, rng):
     """Keep the better half, again and again, and let it spread below its level."""
     u = shell.draw(particles, rng)
-    width, taken = 2.0 * math.pi, 1.0
+    width, acceptance = 2.0 * math.pi, 1.0
     pool, errors, total, level = u, shell.errors(u), 0.0, math.inf
     for step in range(LEVELS):
         for _ in range(PATIENCE):  # where hardly one in eight lies below the level, look longer
             if np.count_nonzero(errors < level) >= particles / 8:
                 break
             for _ in range(moves):
-                u, width, taken = shell.turn(u, level, width, rng)
+                u, width, acceptance = shell.turn(u, level, width, rng)
             pool, errors = np.vstack([pool, u]), np.append(errors, shell.errors(u))
         if not np.any(errors < level):
             break
@@ -395,12 +397,12 @@ def _split(shell, most, particles, moves, rng):
             break
         total += math.log(len(good) / len(errors))
         if level <= most:
-            return total, step + 1, taken
+            return total, step + 1, acceptance
         u = pool[rng.permutation(np.resize(rng.permutation(good), particles))]
         for _ in range(moves):
-            u, width, taken = shell.turn(u, level, width, rng)
+            u, width, acceptance = shell.turn(u, level, width, rng)
         pool, errors = u, shell.errors(u)
-    return -math.inf, step, taken
+    return -math.inf, step, acceptance
 
 
 def _anneal(shell, particles, moves, rng):
@@ -415,9 +417,9 @@ def _anneal(shell, particles, moves, rng):
     def slope(u, sharpness):
         w = shell.weights(u)
         w[:, output] *= sharpness
-        found = model.examples * model.many("gradient", w) * shell.reach
-        found[:, output] *= sharpness
-        return shell.across(found)
+        gradient = model.examples * model.many("gradient", w) * shell.reach
+        gradient[:, output] *= sharpness
+        return shell.across(gradient)
 
     def trajectories(u, sharpness, stride):
         steps = int(np.clip(round(1.0 / (stride * math.sqrt(shell.dimension))), 1, LONGEST))
@@ -439,23 +441,23 @@ def _anneal(shell, particles, moves, rng):
 
     u = shell.draw(particles, rng)
     sharpness, total = 0.0, 0.0
-    now = energy(u, 0.0)
-    total -= now[0]
-    stride, factor, taken = 0.3 / math.sqrt(shell.dimension), 2.0, 1.0
+    energies = energy(u, 0.0)
+    total -= energies[0]
+    stride, factor, acceptance = 0.3 / math.sqrt(shell.dimension), 2.0, 1.0
     for step in range(LEVELS):
-        last = np.where(shell.errors(u) <= 0.0, now, -math.inf)
+        last = np.where(shell.errors(u) <= 0.0, energies, -math.inf)
         if np.any(np.isfinite(last)) and _effective(last) >= 0.5 * particles:
-            return total + _log_mean(last), step + 1, taken
+            return total + _log_mean(last), step + 1, acceptance
         if total < LEAST * shell.number:
             break
         factor, sharper = factor**2, None
         while sharper is None:
             trial = sharpness * factor if sharpness else 1e-3 * factor
-            if sharpness == 0.0 or _effective(now - energy(u, trial)) >= 0.5 * particles:
+            if sharpness == 0.0 or _effective(energies - energy(u, trial)) >= 0.5 * particles:
                 sharper = trial
             else:
                 factor **= 0.7
-        logs = now - energy(u, sharper)
+        logs = energies - energy(u, sharper)
         total += _log_mean(logs)
         chances = np.exp(logs - special.logsumexp(logs))
         places = (np.arange(particles) + rng.random()) / particles
@@ -464,10 +466,12 @@ def _anneal(shell, particles, moves, rng):
             stride *= math.sqrt(sharpness / sharper)  # walls are steeper
         sharpness = sharper
         for _ in range(moves):
-            u, taken = trajectories(u, sharpness, stride)
-            stride = min(stride * math.exp(0.7 * (taken - 0.75)), 0.5 / math.sqrt(shell.dimension))
-        now = energy(u, sharpness)
-    return -math.inf, step, taken
+            u, acceptance = trajectories(u, sharpness, stride)
+            stride = min(
+                stride * math.exp(0.7 * (acceptance - 0.75)), 0.5 / math.sqrt(shell.dimension)
+            )
+        energies = energy(u, sharpness)
+    return -math.inf, step, acceptance
 
 
 def _effective(logs):

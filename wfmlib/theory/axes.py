@@ -195,14 +195,14 @@ def checked(
         _check_formulas(name, part)
     term = energetic(device)
     if not any(kind.holds(device) for kind in kinds):
-        *others, last = (kind.name for kind in kinds)
-        offered = f"{', '.join(others)} or {last}" if others else last
+        *names, last = (kind.name for kind in kinds)
+        offered = f"{', '.join(names)} or {last}" if names else last
         raise ValueError(f"device must {offered} here, got {device!r}{by}")
     if not isinstance(device.weights, weights):
         own = needs if term.one_field and not isinstance(device.weights, WEIGHTS) else ()
         missing = [name for name in own if not hasattr(device.weights, name)]
         if missing or not own:
-            offered = " or ".join(f"{one.__name__}()" for one in weights)
+            offered = " or ".join(f"{prior.__name__}()" for prior in weights)
             also = f", or with {', '.join(own)}: {', '.join(missing)} is missing" if own else ""
             raise ValueError(f"device must have weights {offered}{also} here, got {device!r}{by}")
     if not term.one_field and constraint != Margin(0.0):
@@ -233,7 +233,7 @@ def _check_formulas(name, part):
     """Refuse a class of one's own that is not what the class is for which formulas are known."""
     changed = _changed(type(part))
     if changed:
-        known = next(one for one in type(part).__mro__ if one in SOLVED)
+        known = next(base for base in type(part).__mro__ if base in SOLVED)
         raise TypeError(
             f"{name} must be a {known.__name__} as it stands: formulas are those of that class, "
             f"and {type(part).__name__} replaces its {', '.join(changed)}"
@@ -243,13 +243,13 @@ def _check_formulas(name, part):
 @cache
 def _changed(cls):
     """Return what a class of one's own replaces of the known class that it is derived from."""
-    known = next((one for one in cls.__mro__ if one in SOLVED), None)
+    known = next((base for base in cls.__mro__ if base in SOLVED), None)
     if known is None or known is cls:
         return ()
-    data = {one.name for one in fields(known)}
+    data = {field.name for field in fields(known)}
 
     def replaced(name):
-        own, old = (inspect.getattr_static(one, name, None) for one in (cls, known))
+        own, old = (inspect.getattr_static(owner, name, None) for owner in (cls, known))
         default = name in data and not hasattr(own, "__get__")
         return own is not old and not default
 
@@ -269,9 +269,9 @@ def each(function, values):
 
 def each_constraint(function, constraint):
     """Apply a function of one constraint to one, or to every entry of a sequence."""
-    given = arguments.array("constraint", constraint)
-    return function(constraint) if given.ndim == 0 else _over(function, given)
+    constraints = arguments.array("constraint", constraint)
+    return function(constraint) if constraints.ndim == 0 else _over(function, constraints)
 
 
 def _over(function, values):
-    return np.array([function(one) for one in values.flat], dtype=float).reshape(values.shape)
+    return np.array([function(value) for value in values.flat], dtype=float).reshape(values.shape)

@@ -129,7 +129,7 @@ def zero_entropy_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> A
     >>> round(zero_entropy_beta(Perceptron(), 0.4, 1.0), 4)
     98.0827
     """
-    return _each(lambda point: point.entropy, device, alpha, gamma)
+    return _lines(lambda point: point.entropy, device, alpha, gamma)
 
 
 @arguments.checked
@@ -159,7 +159,7 @@ def instability_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> An
     >>> round(instability_beta(Perceptron(), 0.4, 1.0), 4)
     88.5661
     """
-    return _each(lambda point: 1.0 - point.replicon, device, alpha, gamma)
+    return _lines(lambda point: 1.0 - point.replicon, device, alpha, gamma)
 
 
 @arguments.checked
@@ -181,35 +181,35 @@ def working_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> Any:
     TypeError, ValueError, NotConverged
         As `zero_entropy_beta`.
     """
-    return _each(lambda point: min(point.entropy, 1.0 - point.replicon), device, alpha, gamma)
+    return _lines(lambda point: min(point.entropy, 1.0 - point.replicon), device, alpha, gamma)
 
 
-def _each(quantity, device, alpha, gamma):
+def _lines(quantity, device, alpha, gamma):
     _, activation, _ = checked(device, Margin(0.0), weights=(Binary,))
     alphas, gammas = arguments.broadcast(alpha=alpha, gamma=gamma)
     pairs = zip(alphas.ravel().tolist(), gammas.ravel().tolist(), strict=True)
-    found = [_line(quantity, device, activation, *pair) for pair in pairs]
-    return found[0] if alphas.ndim == 0 else np.array(found).reshape(alphas.shape)
+    betas = [_line(quantity, device, activation, *pair) for pair in pairs]
+    return betas[0] if alphas.ndim == 0 else np.array(betas).reshape(alphas.shape)
 
 
 def _line(quantity, device, activation, alpha, gamma):
     """Return the smallest beta at which a quantity, positive at high temperature, vanishes."""
-    known = {}  # ln q_hat at ln beta
+    log_q_hats = {}  # ln q_hat at ln beta
 
-    def at(log_beta):
+    def value_at(log_beta):
         axes = device.weights, activation, CrossEntropy(gamma, min(math.exp(log_beta), LARGEST))
         try:
-            if log_beta not in known:
-                known[log_beta] = _nearby(device, alpha, axes, log_beta, known)
-            at = Stationary(math.exp(known[log_beta]), *axes)
-            return quantity(thermal_point(device, alpha, at, axes))
+            if log_beta not in log_q_hats:
+                log_q_hats[log_beta] = _nearby(device, alpha, axes, log_beta, log_q_hats)
+            state = Stationary(math.exp(log_q_hats[log_beta]), *axes)
+            return quantity(thermal_point(device, alpha, state, axes))
         except NotConverged:  # far too cold
             return -1.0
 
     middle, (low, high) = 2.0, LOG_BETA
-    forward = at(middle) > 0.0
+    forward = value_at(middle) > 0.0
     try:
-        root, _ = first_root(at, middle, high if forward else low, step=0.7, tolerance=1e-12)
+        root, _ = first_root(value_at, middle, high if forward else low, step=0.7, tolerance=1e-12)
     except NoZero:
         if forward:
             return math.inf
@@ -217,11 +217,11 @@ def _line(quantity, device, activation, alpha, gamma):
     return math.exp(root)
 
 
-def _nearby(device, alpha, axes, log_beta, known):
+def _nearby(device, alpha, axes, log_beta, log_q_hats):
     """Return the logarithm of q_hat, from those at other temperatures if there are any."""
-    if len(known) > 1:
-        last, first = sorted(known, key=lambda place: abs(place - log_beta))[:2]
-        new, old = known[last], known[first]
+    if len(log_q_hats) > 1:
+        last, first = sorted(log_q_hats, key=lambda place: abs(place - log_beta))[:2]
+        new, old = log_q_hats[last], log_q_hats[first]
         guess = new + (log_beta - last) * (new - old) / (last - first)
 
         def excess(log_q_hat):
@@ -239,9 +239,9 @@ def _nearby(device, alpha, axes, log_beta, known):
         values = []
         pair = {"x0": guess, "x1": guess + 0.01, "xtol": 1e-13, "maxiter": 20}
         with contextlib.suppress(NotConverged):
-            found = scipy.optimize.root_scalar(steep_excess, method="secant", **pair)
-            if found.converged and abs(excess(found.root)) <= ACCURACY:
-                return found.root
+            root = scipy.optimize.root_scalar(steep_excess, method="secant", **pair)
+            if root.converged and abs(excess(root.root)) <= ACCURACY:
+                return root.root
     return math.log(typical.solve(device, alpha, axes[2]).q_hat)
 
 
@@ -321,7 +321,7 @@ def zero_temperature(device: Perceptron, alpha: Positive, gamma: Sharpness) -> Z
         z, weight = gaussian.grid((0.0, min(1.0 / gamma, 1.0)), (-dq, min(1.0, 1.0 / gamma + dq)))
         if gamma == math.inf:
             return z, weight, z + np.clip(-z, 0.0, dq)
-        return z, weight, np.array([proximal(one, dq, gamma, 1.0) for one in z])
+        return z, weight, np.array([proximal(node, dq, gamma, 1.0) for node in z])
 
     def excess(log_dq):
         z, weight, h = displaced(math.exp(log_dq))

@@ -44,14 +44,16 @@ class Shown:
         return {"entropy": self.device.weights.entropy} if hasattr(self, "entropy") else {}
 
     def _title(self) -> str:
-        given = (_argument(name, getattr(self, name)) for name in self.asked)
-        return f"{type(self).__name__}({', '.join(given)})"
+        arguments = (_argument(name, getattr(self, name)) for name in self.asked)
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _rows(self) -> list[tuple[str, str]]:
         values = [(name, getattr(self, name)) for name in self.found]
-        return [(name, self._told(name, value)) for name, value in values if value is not None]
+        return [
+            (name, self._formatted(name, value)) for name, value in values if value is not None
+        ]
 
-    def _told(self, name: str, value: Any) -> str:
+    def _formatted(self, name: str, value: Any) -> str:
         """Return a value with its unit, and in words what it means."""
         text = f"{value:.10g}" if isinstance(value, float) else str(value)
         if name == "replicon":
@@ -65,14 +67,14 @@ class Shown:
     def __repr__(self) -> str:
         rows = self._rows()
         width = max(len(name) for name, _ in rows)
-        return "\n".join([self._title(), *(f"  {name:{width}}  {told}" for name, told in rows)])
+        return "\n".join([self._title(), *(f"  {name:{width}}  {text}" for name, text in rows)])
 
     def _repr_html_(self) -> str:
         """Return the same as a table, in the colours of the page that it is on."""
         left = 'style="text-align: left"'
         rows = "".join(
-            f'<tr><th scope="row" {left}>{name}</th><td {left}>{html.escape(told)}</td></tr>'
-            for name, told in self._rows()
+            f'<tr><th scope="row" {left}>{name}</th><td {left}>{html.escape(text)}</td></tr>'
+            for name, text in self._rows()
         )
         caption = f"<caption>{html.escape(self._title())}</caption>"
         return f"<table>{caption}<tbody>{rows}</tbody></table>"

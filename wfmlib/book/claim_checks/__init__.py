@@ -1,4 +1,4 @@
-"""How each claim of the ledger is found: one function a question, named in ``claims.toml``.
+"""Checks of the ledger's claims: one function a question, named in ``claims.toml``.
 
 A function takes nothing. Where the claim is a number it returns the number; where it is true or
 false it returns which, and in words what was found. Where data cannot tell it returns an

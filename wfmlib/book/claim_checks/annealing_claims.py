@@ -1,4 +1,4 @@
-"""How the claims on annealing are found: two losses (chapter 2), committees (chapter 5).
+"""Checks of the claims on annealing: two losses (chapter 2), committees (chapter 5).
 
 All are read from archives; `evidence` says when a comparison of samples is decided.
 """
@@ -55,7 +55,7 @@ def annealing_cross_entropy_succeeds():
     counted, smooth = (_left(archive, loss)[-1] for loss in ("errors", "cross-entropy"))
     reach = _reach(archive, "cross-entropy")[-1]
     rows = (counted - smooth)[high]
-    more = [evidence.compare(row, comparisons=len(rows)) for row in rows]
+    tested = [evidence.compare(row, comparisons=len(rows)) for row in rows]
     words = (
         f"at N = {archive['N'].values[-1]} and α = {listed(loads, 1)} annealing the number of "
         f"errors leaves {listed(counted.mean(axis=1), 1)} of them, annealing the cross-entropy "
@@ -63,7 +63,7 @@ def annealing_cross_entropy_succeeds():
     )
     if reach < FAIRLY_HIGH or np.any(counted[high] == 0):
         return False, words
-    return evidence.decide(more, words)
+    return evidence.decide(tested, words)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -80,18 +80,18 @@ def replicated_annealing_solves():
     solved = archive["solved"].astype(bool)
     capped = int((~solved & (archive["sweeps"] >= SWEEPS)).sum())
     counts = [int(solved.sel(machine=name).sum()) for name in NAMES]
-    found = (
+    finding = (
         f"{counts[0]} of {solved.sizes['sample']} with signs, {counts[1]} with rectifiers, within "
         f"{SWEEPS} sweeps"
     )
     if capped and capped == int((~solved).sum()):
-        return evidence.Answer(None, found, capped, "slower runs")
-    return bool(solved.all()), found
+        return evidence.Answer(None, finding, capped, "slower runs")
+    return bool(solved.all()), finding
 
 
-def _solved(archive, variable, **where):
+def _solved(archive, variable, **selection):
     """Return a variable of the samples that were solved, along the first axis."""
-    chosen = archive.sel(**where)
+    chosen = archive.sel(**selection)
     return chosen[variable].values[chosen["solved"].values.astype(bool)]
 
 
@@ -111,9 +111,11 @@ def _shares_below(archive, machine):
     edges = (centres[1:] + centres[:-1]) / 2
     below = np.cumsum(_solved(archive, "replica_stabilities", machine=machine), axis=1)[:, :-1]
     step, first = (2 / math.sqrt(33), 1 / math.sqrt(33)) if machine == "sign" else (1 / 16, 0.0)
-    at = (edges - first) / step
-    inside = (np.abs(at - np.round(at)) > 1e-6) & (edges > 0.0) & (edges < 4.0)
-    places, chosen = np.unique(first + (np.floor(at[inside]) + 0.5) * step, return_index=True)
+    position = (edges - first) / step
+    inside = (np.abs(position - np.round(position)) > 1e-6) & (edges > 0.0) & (edges < 4.0)
+    places, chosen = np.unique(
+        first + (np.floor(position[inside]) + 0.5) * step, return_index=True
+    )
     below = below[:, inside][:, chosen]
     return places, below.mean(axis=0), _standard_error(below)
 
@@ -121,21 +123,21 @@ def _shares_below(archive, machine):
 def simulated_stabilities_agree():
     """Stabilities of 20 replicas, all samples, against theory: the largest gap of the shares."""
     archive = experiments.complete("replicated-annealing")
-    holds, said = True, []
+    holds, words = True, []
     for machine, device in DEVICES.items():
-        places, found, error = _shares_below(archive, machine)
+        places, shares, error = _shares_below(archive, machine)
         dense, typical = (
-            np.abs(found - stabilities.cumulative(device, 0.4, places, **options))
+            np.abs(shares - stabilities.cumulative(device, 0.4, places, **options))
             for options in ({"overlap": 0.85, "replicas": 20}, {})
         )
         holds &= np.max(dense) < 0.1 * np.max(typical)
-        said.append(
+        words.append(
             f"with {NAMES[machine]} at most {np.max(dense):.3f} (standard error "
             f"{np.max(error):.3f}), and {np.max(typical):.2f} from that of typical solutions"
         )
     return bool(holds), (
         f"the share of stabilities below a place differs from that in dense regions "
-        f"{'; '.join(said)} (agrees: within a tenth of the latter)"
+        f"{'; '.join(words)} (agrees: within a tenth of the latter)"
     )
 
 
@@ -146,11 +148,12 @@ def _inside(archive):
     return noise[inside], inside
 
 
-def _signs_minus_rectifiers(archive, **where):
+def _signs_minus_rectifiers(archive, **selection):
     """Compare how often the references fail: on average over the noises, and at each of them."""
     noise, inside = _inside(archive)
     sign, relu = (
-        _solved(archive, "reference_failures", machine=name, **where)[:, inside] for name in NAMES
+        _solved(archive, "reference_failures", machine=name, **selection)[:, inside]
+        for name in NAMES
     )
     signs = np.array(
         [
@@ -158,54 +161,54 @@ def _signs_minus_rectifiers(archive, **where):
             for pair in zip(sign.T, relu.T, strict=True)
         ]
     )
-    whole = evidence.compare_groups(sign.mean(axis=1), relu.mean(axis=1))
+    average = evidence.compare_groups(sign.mean(axis=1), relu.mean(axis=1))
     difference = sign.mean(axis=0) - relu.mean(axis=0)
     return (
-        whole,
+        average,
         signs,
         (
             f"the reference with signs fails more often than that with rectifiers by "
-            f"{_at(noise, difference)}: {_ranges(noise, signs)}"
+            f"{_at_three_noises(noise, difference)}: {_ranges(noise, signs)}"
         ),
     )
 
 
-def _replicas_minus_reference(archive, **where):
+def _replicas_minus_reference(archive, **selection):
     """Compare how often replicas and their reference fail, like `_signs_minus_rectifiers`."""
     noise, inside = _inside(archive)
     replicas, reference = (
-        _solved(archive, f"{which}_failures", **where)[:, inside]
-        for which in ("replica", "reference")
+        _solved(archive, f"{kind}_failures", **selection)[:, inside]
+        for kind in ("replica", "reference")
     )
     gaps = (replicas - reference).T
     signs = np.array([evidence.compare(gap, comparisons=len(noise)).sign for gap in gaps])
     return (
         evidence.compare(gaps.mean(axis=0)),
         signs,
-        f"by {_at(noise, gaps.mean(axis=1))}: {_ranges(noise, signs)}",
+        f"by {_at_three_noises(noise, gaps.mean(axis=1))}: {_ranges(noise, signs)}",
     )
 
 
 def _ranges(noise, signs):
     """Put into words at which noises the first fails more, and less."""
     words = []
-    for sign, said in ((1, "more often"), (-1, "less often"), (0, "not told apart")):
-        at = noise[signs == sign]
-        if len(at):
-            words.append(f"{said} at {len(at)} noises from {at[0]:g} to {at[-1]:g}")
+    for sign, verb in ((1, "more often"), (-1, "less often"), (0, "not told apart")):
+        noises = noise[signs == sign]
+        if len(noises):
+            words.append(f"{verb} at {len(noises)} noises from {noises[0]:g} to {noises[-1]:g}")
     return ", ".join(words)
 
 
-def _at(noise, values):
+def _at_three_noises(noise, values):
     """Put three of the values into words."""
-    places = [int(np.argmin(np.abs(noise - one))) for one in (0.05, 0.1, 0.2)]
+    places = [int(np.argmin(np.abs(noise - place))) for place in (0.05, 0.1, 0.2)]
     return f"{listed(values[places], 3)} at η = {listed(noise[places], 2)}"
 
 
 def _more_robust(rows):
     """Answer whether the first fails more on average, and significantly less at no noise."""
-    whole, signs, words = zip(*rows, strict=True)
-    answer = evidence.decide(whole, "; ".join(words))
+    averages, signs, words = zip(*rows, strict=True)
+    answer = evidence.decide(averages, "; ".join(words))
     return answer._replace(agrees=False) if np.min(signs) < 0 else answer
 
 
@@ -230,20 +233,20 @@ def connected_same_phenomenology():
     Rectifiers fail less on average over the noises, and the reference less than its replicas.
     """
     archive = experiments.complete("replicated-annealing-connected")
-    where = {"wiring": "connected"}
-    whole, _, words = _signs_minus_rectifiers(archive, **where)
-    tested, said = [whole], [words]
+    selection = {"wiring": "connected"}
+    average, _, words = _signs_minus_rectifiers(archive, **selection)
+    tested, findings = [average], [words]
     for machine in NAMES:
-        whole, _, words = _replicas_minus_reference(archive, machine=machine, **where)
-        tested.append(whole)
-        solved = len(_solved(archive, "solved", machine=machine, **where))
-        said.append(
+        average, _, words = _replicas_minus_reference(archive, machine=machine, **selection)
+        tested.append(average)
+        solved = len(_solved(archive, "solved", machine=machine, **selection))
+        findings.append(
             f"{NAMES[machine]}: {solved} of {archive.sizes['sample']} solved, replicas fail more "
             f"often than the reference {words}"
         )
     level = [evidence.LEVEL / len(tested)] * len(tested)
     tested = [
-        one if one.p < bound else one._replace(sign=0)
-        for one, bound in zip(tested, level, strict=True)
+        test if test.p < bound else test._replace(sign=0)
+        for test, bound in zip(tested, level, strict=True)
     ]
-    return evidence.decide(tested, "; ".join(said))
+    return evidence.decide(tested, "; ".join(findings))

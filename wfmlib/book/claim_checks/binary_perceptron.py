@@ -1,4 +1,4 @@
-"""How the claims on the binary perceptron, its margins and losses are found (chapters 1, 2)."""
+"""Checks of the claims on the binary perceptron, its margins and losses (chapters 1, 2)."""
 
 from __future__ import annotations
 
@@ -47,15 +47,16 @@ def solvable_then_not():
     sizes, samples = (9, 15, 21), 300
 
     def shares(load):
-        found = []
+        solvable = []
         for N in sizes:
             seeds = np.random.SeedSequence(1).spawn(samples)
             drawn = (patterns.random(round(load * N), N, rng=seed) for seed in seeds)
             counts = [
-                learning.enumerate_solutions(PERCEPTRON, *one, threads=1).count for one in drawn
+                learning.enumerate_solutions(PERCEPTRON, *instance, threads=1).count
+                for instance in drawn
             ]
-            found.append(np.count_nonzero(counts) / samples)
-        return found
+            solvable.append(np.count_nonzero(counts) / samples)
+        return solvable
 
     below, above = shares(1 / 3), shares(4 / 3)
     # Away from the threshold the share must have come close to its limit, and not leave it.
@@ -91,14 +92,14 @@ def solution_count_fluctuates():
 
 def labels_gauged_away():
     """Exact counts of 20 samples with N = 15 and P = 7, with the labels and without."""
-    same = 0
+    equal = 0
     for seed in np.random.SeedSequence(2).spawn(20):
         xi, sigma = patterns.random(7, 15, rng=seed)
-        given = learning.enumerate_solutions(PERCEPTRON, xi, sigma, threads=1)
+        labelled = learning.enumerate_solutions(PERCEPTRON, xi, sigma, threads=1)
         gauged = sigma[:, None] * xi, np.ones_like(sigma)
         turned = learning.enumerate_solutions(PERCEPTRON, *gauged, threads=1)
-        same += np.array_equal(given.counts_by_margin, turned.counts_by_margin)
-    return same == 20, f"in {same} of 20 samples the same number of solutions at every margin"
+        equal += np.array_equal(labelled.counts_by_margin, turned.counts_by_margin)
+    return equal == 20, f"in {equal} of 20 samples the same number of solutions at every margin"
 
 
 def replica_symmetry_stable():
@@ -134,9 +135,9 @@ def entropy_decreases_with_margin():
 
 def max_margin_decreases_with_load():
     """κ_max at six loads."""
-    found = [typical.max_margin(PERCEPTRON, load) for load in LOADS]
-    return bool(np.all(np.diff(found) < 0.0)), (
-        f"κ_max is {listed(found, 3)} at α = {listed(LOADS, 1)}"
+    margins = [typical.max_margin(PERCEPTRON, load) for load in LOADS]
+    return bool(np.all(np.diff(margins) < 0.0)), (
+        f"κ_max is {listed(margins, 3)} at α = {listed(LOADS, 1)}"
     )
 
 
@@ -144,10 +145,10 @@ def max_margin_vanishes_at_capacity():
     """κ_max just below the capacity."""
     capacity = typical.capacity(PERCEPTRON)
     steps = (1e-2, 1e-3, 1e-4)
-    found = [typical.max_margin(PERCEPTRON, capacity - step) for step in steps]
+    margins = [typical.max_margin(PERCEPTRON, capacity - step) for step in steps]
     # To first order κ_max is proportional to the step, so each is a tenth of the one before.
-    holds = all(abs(a / b / 10.0 - 1.0) < 0.1 for a, b in itertools.pairwise(found))
-    return holds, f"κ_max is {listed(found, 6)} at α_c - α = {', '.join(map(str, steps))}"
+    holds = all(abs(a / b / 10.0 - 1.0) < 0.1 for a, b in itertools.pairwise(margins))
+    return holds, f"κ_max is {listed(margins, 6)} at α_c - α = {', '.join(map(str, steps))}"
 
 
 def robust_within_radius():
@@ -282,8 +283,8 @@ def more_local_minima():
         rows = [f"{minima:.0f} and {solved:.0f}" for solved, minima in means]
         words.append(f"{', '.join(rows)} at α = {load:.2f}")
     agrees = False if False in answers else None if None in answers else True
-    found = f"minima and solutions, means at N = 9, 15, 21: {'; '.join(words)}"
-    return evidence.Answer(agrees, found, needed, "weights")
+    finding = f"minima and solutions, means at N = 9, 15, 21: {'; '.join(words)}"
+    return evidence.Answer(agrees, finding, needed, "weights")
 
 
 def _minima(P, N, seed):

@@ -1,4 +1,4 @@
-"""How the claims on hidden units and their capacities are found (chapters 3 and 5)."""
+"""Checks of the claims on hidden units and their capacities (chapters 3 and 5)."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def binary_capacity_below_one():
     """The capacities of four activations: N weights hold N bits, and a pattern asks for one."""
     smooth = TreeCommittee(np.inf, Activation(np.tanh), Binary())
     devices = (BINARY["Perceptron"], BINARY["Sign"], BINARY["ReLU"], smooth)
-    found = [typical.capacity(device) for device in devices]
-    return max(found) < 1.0, (
-        f"{listed(found, 4)} for perceptron, sign units, rectifiers, tanh units"
+    capacities = [typical.capacity(device) for device in devices]
+    return max(capacities) < 1.0, (
+        f"{listed(capacities, 4)} for perceptron, sign units, rectifiers, tanh units"
     )
 
 
@@ -92,7 +92,7 @@ def sign_spherical_capacity_diverges():
     slopes = np.diff(np.log(capacity)) / math.log(10.0)
     holds = abs(power - 0.5) < 1e-3 and min(left) > 0.0 and bool(np.all(slopes > 0.4))
     return holds, (
-        f"Δ_2 - Δ goes as (1-q)^{power:.3f}; 1-q is {', '.join(f'{one:.0e}' for one in left)} at "
+        f"Δ_2 - Δ goes as (1-q)^{power:.3f}; 1-q is {', '.join(f'{gap:.0e}' for gap in left)} at "
         f"α = 10, 100, 1000; K = 11 to 100001 units store {listed(capacity, 1)}"
     )
 
@@ -107,9 +107,9 @@ def smooth_units_finite_capacity():
         return 1.0 - 2.0 * gaussian.H(x)
 
     devices = [TreeCommittee(np.inf, Activation(g)) for g in (sigmoid, error_function)]
-    found = [typical.capacity(device) for device in devices]
-    return all(map(math.isfinite, found)), (
-        f"{found[0]:.4f} for the sigmoid, {found[1]:.4f} for the error function"
+    capacities = [typical.capacity(device) for device in devices]
+    return all(map(math.isfinite, capacities)), (
+        f"{capacities[0]:.4f} for the sigmoid, {capacities[1]:.4f} for the error function"
     )
 
 
@@ -133,9 +133,9 @@ def sign_committee_rs_scaling():
     units = np.array([101, 1001, 10001])
     capacity = np.array([typical.capacity(TreeCommittee(K)) for K in units])
     ratio = capacity / np.sqrt(72.0 * units / math.pi)
-    rest = np.abs(ratio - 1.0)
+    gap = np.abs(ratio - 1.0)
     # the first correction is of relative order 1 / sqrt(K)
-    return bool(np.all(rest * np.sqrt(units) < 3.0) and rest[2] < rest[1] < rest[0]), (
+    return bool(np.all(gap * np.sqrt(units) < 3.0) and gap[2] < gap[1] < gap[0]), (
         f"the ratio is {listed(ratio, 4)} at K = 101, 1001, 10001"
     )
 
@@ -166,13 +166,13 @@ def relu_less_isolated_than_sign():
 
 def typical_stabilities_peak_at_zero():
     """The density of stabilities on a grid, at load 0.4, for binary and spherical weights."""
-    found = []
+    peaks = []
     for device in (*BINARY.values(), Perceptron(Spherical()), RELU, SIGN):
         grid = np.linspace(1e-6, 4.0, 400) * device.activation.scale
         density = stabilities.density(device, 0.4, grid)
-        found.append(bool(np.argmax(density) == 0))
+        peaks.append(bool(np.argmax(density) == 0))
     state = typical.solve(BINARY["ReLU"], 0.4)
-    return all(found), (
-        f"largest next to 0 in {sum(found)} of {len(found)} cases at α = 0.4; with rectifiers and "
+    return all(peaks), (
+        f"largest next to 0 in {sum(peaks)} of {len(peaks)} cases at α = 0.4; with rectifiers and "
         f"binary weights it is {state.margin_density:.3f} there"
     )

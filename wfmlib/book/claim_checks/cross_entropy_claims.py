@@ -1,4 +1,4 @@
-"""How the claims on the minima of the cross-entropy are found (chapter 2)."""
+"""Checks of the claims on the minima of the cross-entropy (chapter 2)."""
 
 from __future__ import annotations
 
@@ -110,29 +110,29 @@ def cross_entropy_gap_high_load():
 def cross_entropy_best_gamma():
     """The normalised local entropy at d = 0.02 for γ = 1 to 8, and in the limit."""
     gammas = (1.0, 2.0, 4.0, 8.0)
-    found = [_normalised(LOW, _minimum(LOW, gamma), FAR) for gamma in gammas]
-    found.append(_normalised(LOW, _largest(LOW), FAR))
-    flat = abs(found[2] - found[1]) < 0.1 * abs(found[0])
-    return flat and max(found) == found[2], (
-        f"{listed(found, 5)} at γ = 1, 2, 4, 8, and maximal margin, the limit γ → ∞"
+    entropies = [_normalised(LOW, _minimum(LOW, gamma), FAR) for gamma in gammas]
+    entropies.append(_normalised(LOW, _largest(LOW), FAR))
+    flat = abs(entropies[2] - entropies[1]) < 0.1 * abs(entropies[0])
+    return flat and max(entropies) == entropies[2], (
+        f"{listed(entropies, 5)} at γ = 1, 2, 4, 8, and maximal margin, the limit γ → ∞"
     )
 
 
 def cross_entropy_plateau():
     """The normalised local entropy at d = 0.005 for γ = 2, 4 and 8."""
-    found = [_normalised(LOW, _minimum(LOW, gamma), NEAR) for gamma in (2.0, 4.0, 8.0)]
-    return min(found) > -1e-5, (
-        f"{', '.join(f'{one:.0e}' for one in found)} nats at γ = 2, 4, 8; the bound is "
+    values = [_normalised(LOW, _minimum(LOW, gamma), NEAR) for gamma in (2.0, 4.0, 8.0)]
+    return min(values) > -1e-5, (
+        f"{', '.join(f'{value:.0e}' for value in values)} nats at γ = 2, 4, 8; the bound is "
         f"{franz_parisi.geometric_bound(PERCEPTRON, NEAR):.4f}"
     )
 
 
 def cross_entropy_near_still_growing():
     """The normalised local entropy at d = 0.005 for γ = 2, 4 and 8, and in the limit."""
-    found = [_normalised(LOW, _minimum(LOW, gamma), NEAR) for gamma in (2.0, 4.0, 8.0)]
+    values = [_normalised(LOW, _minimum(LOW, gamma), NEAR) for gamma in (2.0, 4.0, 8.0)]
     last = _normalised(LOW, _largest(LOW), NEAR)
-    return found == sorted(found), (
-        f"{', '.join(f'{one:.1e}' for one in found)} at γ = 2, 4, 8; its limit {last:.1e} is "
+    return values == sorted(values), (
+        f"{', '.join(f'{value:.1e}' for value in values)} at γ = 2, 4, 8; its limit {last:.1e} is "
         "lower, so that it has a maximum at some γ"
     )
 
@@ -151,11 +151,13 @@ def cross_entropy_replica_symmetric():
     """Entropy, replicon and energy at four loads, with γ and β near the end."""
     places = ((0.2, 2.0, 5000.0), (0.4, 3.0, 700.0), (0.6, 3.0, 90.0), (0.8, 8.0, 50.0))
     states = [typical.solve(PERCEPTRON, a, CrossEntropy(gamma, b)) for a, gamma, b in places]
-    holds = all(one.entropy > 0.0 and one.replicon < 1.0 and one.energy < 0.01 for one in states)
+    holds = all(
+        state.entropy > 0.0 and state.replicon < 1.0 and state.energy < 0.01 for state in states
+    )
     return holds, (
-        f"at α = 0.2, 0.4, 0.6, 0.8: entropy {listed([one.entropy for one in states], 4)}, "
-        f"replicon {listed([one.replicon for one in states], 2)}, energy "
-        f"{listed([one.energy for one in states], 4)}"
+        f"at α = 0.2, 0.4, 0.6, 0.8: entropy {listed([state.entropy for state in states], 4)}, "
+        f"replicon {listed([state.replicon for state in states], 2)}, energy "
+        f"{listed([state.energy for state in states], 4)}"
     )
 
 
@@ -165,15 +167,17 @@ def cross_entropy_two_layers():
     As for one layer: at a small load, 0.2, it nearly reaches the bound, with γ = 2 slightly
     better; at a larger one, 0.4, it is lower, and still positive.
     """
-    found = []
+    entropies = []
     for load, gamma in ((0.2, 1.0), (0.2, 2.0), (LOW, 2.0)):
         loss = CrossEntropy(gamma, cross_entropy.working_beta(COMMITTEE, load, gamma))
         around = franz_parisi.solve(COMMITTEE, load, NEAR, reference=loss)
-        found.append(around.local_entropy)
+        entropies.append(around.local_entropy)
     bound = franz_parisi.geometric_bound(PERCEPTRON, NEAR)
-    holds = 0.99 * bound < found[0] < found[1] < bound and 0.0 < found[2] < found[1]
+    holds = (
+        0.99 * bound < entropies[0] < entropies[1] < bound and 0.0 < entropies[2] < entropies[1]
+    )
     return bool(holds), (
         f"for sign units, K → ∞, at d = 0.005 below the bound {bound:.4f} by "
-        f"{bound - found[0]:.1e} and {bound - found[1]:.1e} at α = 0.2, γ = 1 and 2, by "
-        f"{bound - found[2]:.1e} at α = 0.4, γ = 2"
+        f"{bound - entropies[0]:.1e} and {bound - entropies[1]:.1e} at α = 0.2, γ = 1 and 2, by "
+        f"{bound - entropies[2]:.1e} at α = 0.4, γ = 2"
     )

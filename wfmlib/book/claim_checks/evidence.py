@@ -1,4 +1,4 @@
-"""What data can tell: tests of stated level, and how many samples would decide.
+"""Statistical tests of claims on data: of stated level, and how many samples would decide.
 
 A comparison is decided where a two-sided test at `LEVEL`, divided by the number of comparisons,
 finds a difference; its sign says which way. Elsewhere the data cannot tell, and `needed` samples
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     ----------
     agrees : bool or None
         Whether the claim holds; None where the data cannot tell.
-    found : str or float
+    finding : str or float
         What was found, in words; for a claim that is a number, the number.
     needed : int or None
         Where the data cannot tell, the number of samples that would decide; None where no number
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
     """
 
     agrees: bool | None
-    found: str | float
+    finding: str | float
     needed: int | None = None
     of: str = "samples"
 
@@ -85,22 +85,22 @@ def compare(values, bound=0.0, *, comparisons=1):
     return _comparison(np.sign(mean), p, level, len(values), power)
 
 
-def compare_groups(one, other, *, comparisons=1):
+def compare_groups(first, second, *, comparisons=1):
     """Compare the means of two independent groups, by Welch's test; `needed` is for each group."""
-    one, other = (np.asarray(v, dtype=float).ravel() for v in (one, other))
-    one, other = (values[np.isfinite(values)] for values in (one, other))
-    groups = [(np.mean(v), np.std(v, ddof=1), len(v)) for v in (one, other)]
+    first, second = (np.asarray(v, dtype=float).ravel() for v in (first, second))
+    first, second = (values[np.isfinite(values)] for values in (first, second))
+    groups = [(np.mean(v), np.std(v, ddof=1), len(v)) for v in (first, second)]
     return compare_moments(*groups, comparisons=comparisons)
 
 
-def compare_moments(one, other, *, comparisons=1):
+def compare_moments(first, second, *, comparisons=1):
     """Compare two means by Welch's test; each group is a mean, a standard deviation, a number."""
     level = LEVEL / comparisons
-    (mean, spread, number), (mean2, spread2, number2) = one, other
+    (mean, spread, number), (mean2, spread2, number2) = first, second
     difference = float(mean - mean2)
     if spread == spread2 == 0.0:
         return Comparison(int(np.sign(difference)), 0.0 if difference else 1.0, int(number))
-    p = float(stats.ttest_ind_from_stats(*one, *other, equal_var=False).pvalue)
+    p = float(stats.ttest_ind_from_stats(*first, *second, equal_var=False).pvalue)
     wide = math.hypot(spread, spread2)
 
     def power(n):
@@ -126,28 +126,29 @@ def compare_shares(successes, number, share=0.5, *, comparisons=1):
     return _comparison(np.sign(observed - share), p, level, n, power)
 
 
-def compare_pairs(one, other, *, comparisons=1):
+def compare_pairs(first, second, *, comparisons=1):
     """Compare two outcomes, true or false, on the same samples, by the exact sign test."""
-    one, other = (np.asarray(values, dtype=bool).ravel() for values in (one, other))
-    only, second = int(np.sum(one & ~other)), int(np.sum(other & ~one))
-    if only + second == 0:
+    first, second = (np.asarray(values, dtype=bool).ravel() for values in (first, second))
+    only, only_second = int(np.sum(first & ~second)), int(np.sum(second & ~first))
+    if only + only_second == 0:
         return Comparison(0, 1.0, _MANY)
-    found = compare_shares(only, only + second, comparisons=comparisons)
-    needed = math.ceil(found.needed * len(one) / (only + second))
-    return found._replace(needed=min(needed, _MANY))
+    test = compare_shares(only, only + only_second, comparisons=comparisons)
+    needed = math.ceil(test.needed * len(first) / (only + only_second))
+    return test._replace(needed=min(needed, _MANY))
 
 
-def decide(comparisons, found, of="samples"):
+def decide(comparisons, finding, of="samples"):
     """Return the answer to a claim that asks of each comparison that the first is larger.
 
     It holds where all are, differs where one is the other way round, and cannot be told otherwise.
     """
-    signs = [one.sign for one in comparisons]
+    signs = [test.sign for test in comparisons]
     if min(signs) < 0:
-        return Answer(False, found)
+        return Answer(False, finding)
     if min(signs) > 0:
-        return Answer(True, found)
-    return Answer(None, found, max(one.needed for one in comparisons if one.sign == 0), of)
+        return Answer(True, finding)
+    needed = [test.needed for test in comparisons if test.sign == 0]
+    return Answer(None, finding, max(needed), of)
 
 
 def _comparison(sign, p, level, number, power: Callable[[int], float]):

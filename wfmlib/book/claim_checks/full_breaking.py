@@ -1,4 +1,4 @@
-"""How claims about full replica symmetry breaking are found."""
+"""Checks of the claims on full replica symmetry breaking (chapter 11)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def relu_one_step_capacity():
 def overlap_gap_for_some_margins():
     """The breaking function at capacity, spherical perceptrons of ten negative margins."""
     table = experiments.complete("full-margins").isel(sample=0)
-    there = np.isfinite(table.gap_low.values)
+    gapped = np.isfinite(table.gap_low.values)
     kappa = table.kappa.values
-    return bool(there.any() and not there.all()), (
-        f"at capacity, a gap at margins {listed(kappa[there], 1)}, none at "
-        f"{listed(kappa[~there], 1)}"
+    return bool(gapped.any() and not gapped.all()), (
+        f"at capacity, a gap at margins {listed(kappa[gapped], 1)}, none at "
+        f"{listed(kappa[~gapped], 1)}"
     )
 
 
@@ -43,9 +43,11 @@ def full_breaking_lowers_every_capacity():
 
 def one_step_lowers_few_units():
     """The capacity of three, five and seven sign units, with one step of breaking and without."""
-    found = [full_breaking.finite_capacity(TreeCommittee(units)) for units in FEW]
-    broken, symmetric = ([getattr(one, name) for one in found] for name in ("alpha", "symmetric"))
-    return all(one.symmetric - one.alpha > one.error for one in found), (
+    capacities = [full_breaking.finite_capacity(TreeCommittee(units)) for units in FEW]
+    broken, symmetric = (
+        [getattr(capacity, name) for capacity in capacities] for name in ("alpha", "symmetric")
+    )
+    return all(capacity.symmetric - capacity.alpha > capacity.error for capacity in capacities), (
         f"{listed(broken, 3)} with one step, {listed(symmetric, 3)} without, for K = "
         f"{', '.join(map(str, FEW))}"
     )
@@ -55,31 +57,32 @@ def symmetric_capacity_grows_as_root():
     """The replica-symmetric capacity of ten thousand and of a million sign units."""
     few, many = 10_001, 1_000_001
     growth = typical.capacity(TreeCommittee(many)) / typical.capacity(TreeCommittee(few))
-    wanted = (many / few) ** 0.5
-    return abs(growth / wanted - 1.0) < CLOSE, (
-        f"a hundred times as many units store {growth:.2f} times as much: {wanted:.2f} by the law"
+    expected = (many / few) ** 0.5
+    return abs(growth / expected - 1.0) < CLOSE, (
+        f"a hundred times as many units store {growth:.2f} times as much: {expected:.2f} by "
+        "the law"
     )
 
 
 def symmetric_capacity_below_counting():
     """The replica-symmetric capacity of few sign units, and the bound by counting answers."""
-    found = [typical.capacity(TreeCommittee(units)) for units in FEW]
+    capacities = [typical.capacity(TreeCommittee(units)) for units in FEW]
     bounds = [counting_bound(units) for units in FEW]
-    below = [one < most for one, most in zip(found, bounds, strict=True)]
+    below = [capacity < most for capacity, most in zip(capacities, bounds, strict=True)]
     return below == [True, True, False], (
-        f"{listed(found, 2)} at K = {', '.join(map(str, FEW))}, where counting gives "
+        f"{listed(capacities, 2)} at K = {', '.join(map(str, FEW))}, where counting gives "
         f"{listed(bounds, 2)}"
     )
 
 
 def jamming_exponents_relation():
     """The exponents from the scaling equations, by a boundary-value problem."""
-    found = full_breaking.exponents()
+    jamming = full_breaking.exponents()
     differences = (
-        abs(found.gaps - 1.0 / (2.0 + found.forces)),
-        abs(found.overlaps - 2.0 + 2.0 / (3.0 + found.forces)),
+        abs(jamming.gaps - 1.0 / (2.0 + jamming.forces)),
+        abs(jamming.overlaps - 2.0 + 2.0 / (3.0 + jamming.forces)),
     )
     return max(differences) < AGREE, (
-        f"exponents {found.gaps:.6f}, {found.forces:.6f}, {found.overlaps:.6f}; the relations "
-        "hold to nine digits"
+        f"exponents {jamming.gaps:.6f}, {jamming.forces:.6f}, {jamming.overlaps:.6f}; the "
+        "relations hold to nine digits"
     )

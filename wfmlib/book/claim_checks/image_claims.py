@@ -1,4 +1,4 @@
-"""How the claims on pictures and on deep networks are found (chapter 9).
+"""Checks of the claims on pictures and on deep networks (chapter 9).
 
 Means over runs are compared by Welch's test, eigenvalues by their logarithms; `evidence` says when
 a comparison is decided. Runs of different algorithms share seeds, and with shuffled pixels the
@@ -37,8 +37,8 @@ UNITS = {"original": RUNS, "shuffled": "shuffled versions"}
 # ------------------------------------------------------------------------------------------------
 
 
-def _minima(data="original", **where):
-    return experiments.complete("image-minima").sel(data=data, **where)
+def _minima(data="original", **selection):
+    return experiments.complete("image-minima").sel(data=data, **selection)
 
 
 def _eigenvalues(algorithm, data="original"):
@@ -52,8 +52,8 @@ def _volumes(algorithm, data="original", places=PLACES):
     Of shuffled pixels a row for each version, the mean of its ten runs: they share their patterns.
     It is NaN where messages do not settle around all ten.
     """
-    one = experiments.complete("image-volume").sel(data=data, algorithm=algorithm)
-    curves = one["around_distance"], one["around_excess"]
+    volumes = experiments.complete("image-volume").sel(data=data, algorithm=algorithm)
+    curves = volumes["around_distance"], volumes["around_excess"]
     runs = landscape.excess_at(places, *curves, kind="linear")
     if data == "original":
         return runs
@@ -62,13 +62,13 @@ def _volumes(algorithm, data="original", places=PLACES):
 
 def _rising(values, names, comparisons=None):
     """Compare each algorithm's values with those of the next, which should be larger."""
-    pairs = [(values(other), values(one)) for one, other in pairwise(names)]
+    pairs = [(values(second), values(first)) for first, second in pairwise(names)]
     number = comparisons or len(pairs)
     return [evidence.compare_groups(*pair, comparisons=number) for pair in pairs]
 
 
 def _values_of_p(tested):
-    return ", ".join(f"{one.p:.1g}" for one in tested)
+    return ", ".join(f"{test.p:.1g}" for test in tested)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -114,12 +114,15 @@ def image_order_as_random():
     wider = [_wider(*step, "original", number) for step in steps]
     curved = _rising(_eigenvalues, ORDER, number)
     words = [
-        f"{one} > {other} {_values_of_p(p)}" for (one, other), p in zip(steps, wider, strict=True)
+        f"{first} > {second} {_values_of_p(p)}"
+        for (first, second), p in zip(steps, wider, strict=True)
     ]
-    found = (
+    finding = (
         f"eigenvalues {' < '.join(ORDER)}: p = {_values_of_p(curved)}; volumes, p at {_places()}: "
     )
-    return evidence.decide([*curved, *chain.from_iterable(wider)], found + "; ".join(words), RUNS)
+    return evidence.decide(
+        [*curved, *chain.from_iterable(wider)], finding + "; ".join(words), RUNS
+    )
 
 
 def _places():
@@ -154,8 +157,8 @@ def _lal_by_far(data):
         ends = means[3, k] + means[high, k], np.hypot(wide[3], wide[high]), number
         tested.append(evidence.compare_moments(twice, ends, comparisons=len(PLACES)))
         words.append(f"{gap:.4f} and {spread:.4f} at d = {place:g}")
-    found = f"LAL is below the next by, and the others differ by: {'; '.join(words)}"
-    return evidence.decide(tested, found, UNITS[data])
+    finding = f"LAL is below the next by, and the others differ by: {'; '.join(words)}"
+    return evidence.decide(tested, finding, UNITS[data])
 
 
 def image_slow_wider_than_fast():
@@ -219,11 +222,11 @@ def image_elal_degrades():
     larger = evidence.compare_groups(versions, runs, comparisons=2)
     slight = evidence.compare_groups(runs + np.log1p(SLIGHT), versions, comparisons=2)
     ratio = np.exp(versions.mean() - np.nanmean(runs))
-    found = (
+    finding = (
         f"{ratio:.2f} times by geometric means, p = {larger.p:.1g} for larger at all; slight is "
         f"less than {1 + SLIGHT:g}, p = {slight.p:.1g} against that"
     )
-    return evidence.decide([larger, slight], found, "shuffled versions")
+    return evidence.decide([larger, slight], finding, "shuffled versions")
 
 
 def image_shuffled_volumes_smaller():
@@ -232,16 +235,18 @@ def image_shuffled_volumes_smaller():
     slight = SLIGHT * np.ptp(original, axis=0)
     tested, words, number = [], [], 2 * len(ORDER) * len(PLACES)
     for name in ORDER:
-        one, other = _volumes(name), _volumes(name, "shuffled")
+        plain, shuffled = _volumes(name), _volumes(name, "shuffled")
         for k in range(len(PLACES)):
-            smaller = evidence.compare_groups(one[:, k], other[:, k], comparisons=number)
+            smaller = evidence.compare_groups(plain[:, k], shuffled[:, k], comparisons=number)
             little = evidence.compare_groups(
-                other[:, k] + slight[k], one[:, k], comparisons=number
+                shuffled[:, k] + slight[k], plain[:, k], comparisons=number
             )
             tested += [smaller, little]
-        words.append(f"{name} by {listed(np.nanmean(one, axis=0) - np.nanmean(other, axis=0), 4)}")
-    found = f"smaller at {_places()}, {'; '.join(words)}; slight is up to {listed(slight, 4)}"
-    return evidence.decide(tested, found, RUNS)
+        words.append(
+            f"{name} by {listed(np.nanmean(plain, axis=0) - np.nanmean(shuffled, axis=0), 4)}"
+        )
+    finding = f"smaller at {_places()}, {'; '.join(words)}; slight is up to {listed(slight, 4)}"
+    return evidence.decide(tested, finding, RUNS)
 
 
 def image_lal_narrowest_shuffled():
@@ -260,26 +265,28 @@ def image_elal_degrades_at_short_distances():
     Near is the smallest of the distances, far the largest at which messages settle around all
     solutions of the three. eLAL must be below both near by, by a slight amount, and above far out.
     """
-    elal, *others = (_volumes(a, "shuffled", ALL_PLACES) for a in ("eLAL", *GRADIENTS))
-    settled = np.all([np.isfinite(one).all(axis=0) for one in (elal, *others)], axis=0)
+    elal, *gradients = (_volumes(a, "shuffled", ALL_PLACES) for a in ("eLAL", *GRADIENTS))
+    settled = np.all([np.isfinite(volumes).all(axis=0) for volumes in (elal, *gradients)], axis=0)
     far = int(np.flatnonzero(settled)[-1])
-    means = [np.nanmean(one[:, 0]) for one in (elal, *others, _volumes("LAL", "shuffled"))]
+    means = [
+        np.nanmean(volumes[:, 0]) for volumes in (elal, *gradients, _volumes("LAL", "shuffled"))
+    ]
     slight = SLIGHT * np.ptp(means)
     tested, words = [], []
-    for name, other in zip(GRADIENTS, others, strict=True):
-        near = evidence.compare_groups(other[:, 0], elal[:, 0], comparisons=6)
-        little = evidence.compare_groups(elal[:, 0] + slight, other[:, 0], comparisons=6)
-        beyond = evidence.compare_groups(elal[:, far], other[:, far], comparisons=6)
+    for name, gradient in zip(GRADIENTS, gradients, strict=True):
+        near = evidence.compare_groups(gradient[:, 0], elal[:, 0], comparisons=6)
+        little = evidence.compare_groups(elal[:, 0] + slight, gradient[:, 0], comparisons=6)
+        beyond = evidence.compare_groups(elal[:, far], gradient[:, far], comparisons=6)
         tested += [near, little, beyond]
-        gaps = [np.nanmean(elal[:, k]) - np.nanmean(other[:, k]) for k in (0, far)]
+        gaps = [np.nanmean(elal[:, k]) - np.nanmean(gradient[:, k]) for k in (0, far)]
         words.append(
             f"{name} {gaps[0]:+.4f} (p = {near.p:.1g}), {gaps[1]:+.4f} (p = {beyond.p:.1g})"
         )
-    found = (
+    finding = (
         f"eLAL less the other at d = {ALL_PLACES[0]:g} and {ALL_PLACES[far]:g}: "
         f"{'; '.join(words)}; slight is up to {slight:.4f}"
     )
-    return evidence.decide(tested, found, RUNS)
+    return evidence.decide(tested, finding, RUNS)
 
 
 def image_noise_orders_alike():
@@ -293,47 +300,47 @@ def image_noise_orders_alike():
     for data in ("original", "shuffled"):
         for pair in combinations(ORDER, 2):
             volumes = [_volumes(a, data, places) for a in pair]
-            known = np.all([np.sum(np.isfinite(v), axis=0) > 1 for v in volumes], axis=0)
+            settled = np.all([np.sum(np.isfinite(v), axis=0) > 1 for v in volumes], axis=0)
             signs = {
                 evidence.compare_groups(*(v[:, k] for v in volumes), comparisons=len(places)).sign
-                for k in np.flatnonzero(known)
+                for k in np.flatnonzero(settled)
             }
             if signs in ({1}, {-1}):
                 orders.append((data, *(pair if signs == {1} else pair[::-1])))
     for data, wide, narrow in orders:
-        both = [_minima(data, algorithm=a)["accuracy"] for a in (wide, narrow)]
-        pairs = [[one.sel(noise=eta).values for one in both] for eta in noises]
+        accuracies = [_minima(data, algorithm=a)["accuracy"] for a in (wide, narrow)]
+        pairs = [[accuracy.sel(noise=eta).values for accuracy in accuracies] for eta in noises]
         number = len(noises) * len(orders)
         tested += [evidence.compare_groups(*pair, comparisons=number) for pair in pairs]
-        worst = max(one.p for one in tested[-len(noises) :])
+        worst = max(test.p for test in tested[-len(noises) :])
         words.append(f"{data}, {wide} > {narrow}: p ≤ {worst:.1g}")
-    found = f"at {len(noises)} noises, {len(orders)} pairs: {'; '.join(words)}"
-    return evidence.decide(tested, found, RUNS)
+    finding = f"at {len(noises)} noises, {len(orders)} pairs: {'; '.join(words)}"
+    return evidence.decide(tested, finding, RUNS)
 
 
 def image_elal_and_slow_alike_under_noise():
     """The gap of mean accuracies on the pictures, over the range of the four, at every noise."""
-    both = (
+    accuracies = (
         _minima()["accuracy"]
         .sel(noise=slice(0.01, 0.99))
         .transpose("algorithm", "noise", "sample")
     )
-    spread = SLIGHT * np.ptp(both.mean("sample").values, axis=0)
-    elal, slow = (both.sel(algorithm=a).values for a in ("eLAL", "ceSGD slow"))
+    spread = SLIGHT * np.ptp(accuracies.mean("sample").values, axis=0)
+    elal, slow = (accuracies.sel(algorithm=a).values for a in ("eLAL", "ceSGD slow"))
     gap, number = elal.mean(axis=1) - slow.mean(axis=1), 2 * len(spread)
     tested = []
-    for one, other, bound in zip(elal, slow, spread, strict=True):
-        tested.append(evidence.compare_groups(one + bound, other, comparisons=number))
-        tested.append(evidence.compare_groups(other + bound, one, comparisons=number))
+    for first, second, bound in zip(elal, slow, spread, strict=True):
+        tested.append(evidence.compare_groups(first + bound, second, comparisons=number))
+        tested.append(evidence.compare_groups(second + bound, first, comparisons=number))
     share = SLIGHT * np.abs(gap) / spread
-    noises = both["noise"].values
+    noises = accuracies["noise"].values
     half = noises < 0.55
     most = int(np.argmax(share))
-    found = (
+    finding = (
         f"up to half of the pixels replaced at most {share[half].max():.0%} of the range; the "
         f"most is {share[most]:.0%}, {abs(gap[most]):.3f}, at {noises[most]:g} (hardly: a quarter)"
     )
-    return evidence.decide(tested, found, RUNS)
+    return evidence.decide(tested, finding, RUNS)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -345,19 +352,19 @@ def _deep():
     return experiments.complete("binary-networks")
 
 
-def _learned(one):
+def _learned(networks):
     """Return the sizes that all networks learn without an error."""
-    return one["size"].values[(one["errors"].max(("solution", "sample")) == 0).values]
+    return networks["size"].values[(networks["errors"].max(("solution", "sample")) == 0).values]
 
 
 def deep_networks_learn_up_to_a_size():
     """The largest size learned without an error by all networks, and errors at the largest."""
     archive, words, good = _deep(), [], True
     for data in archive["dataset"].values:
-        one = archive.sel(dataset=data)
-        sizes = _learned(one)
-        last = one["size"].values[-1]
-        left = float(one["errors"].sel(size=last).mean())
+        networks = archive.sel(dataset=data)
+        sizes = _learned(networks)
+        last = networks["size"].values[-1]
+        left = float(networks["errors"].sel(size=last).mean())
         good &= len(sizes) > 0 and left > 0
         top = int(sizes[-1]) if len(sizes) else 0
         words.append(f"{data} {top}, {left:.0f} errors at {int(last)}")
@@ -385,16 +392,18 @@ def deep_solutions_not_isolated():
     """
     archive, words, good = _deep(), [], True
     for data in archive["dataset"].values:
-        one = archive.sel(dataset=data)
-        sizes = _learned(one)
+        networks = archive.sel(dataset=data)
+        sizes = _learned(networks)
         if not len(sizes):
             return False, f"{data} is not learned at any size"
-        best = one.sel(size=sizes[-1])
+        best = networks.sel(size=sizes[-1])
         curve = best["profile"].mean(("solution", "sample")).values
         d = best["realised"].mean("sample").values
         places = np.array([0.01, 0.05, 0.1])
-        at = np.interp(places, d, curve)
-        slopes = np.diff(at, prepend=0.0) / np.diff(places, prepend=0.0)
-        good &= at[0] < 0.01 and bool(np.all(np.diff(slopes) > 0))
-        words.append(f"{data} {at[0]:.1%}, {at[1]:.1%} and {at[2]:.1%} at 1, 5 and 10 % of flips")
+        error = np.interp(places, d, curve)
+        slopes = np.diff(error, prepend=0.0) / np.diff(places, prepend=0.0)
+        good &= error[0] < 0.01 and bool(np.all(np.diff(slopes) > 0))
+        words.append(
+            f"{data} {error[0]:.1%}, {error[1]:.1%} and {error[2]:.1%} at 1, 5 and 10 % of flips"
+        )
     return bool(good), "; ".join(words)

@@ -1,4 +1,4 @@
-"""How the claims on least action, slow gradient descent and flatness are found (chapter 8).
+"""Checks of the claims on least action, slow gradient descent and flatness (chapter 8).
 
 Algorithms are compared sample by sample, on the same patterns, by Student's test of differences,
 eigenvalues by their logarithms; `evidence` says when a comparison is decided.
@@ -36,20 +36,20 @@ def _minima():
 
 def _volumes(archive, algorithm):
     """Return local entropies minus the bound at `PLACES`, a row for each sample; else NaN."""
-    one = archive.sel(algorithm=algorithm)
-    return landscape.excess_at(PLACES, one["around_distance"], one["around_excess"])
+    solutions = archive.sel(algorithm=algorithm)
+    return landscape.excess_at(PLACES, solutions["around_distance"], solutions["around_excess"])
 
 
-def _wider_by(one, other, comparisons=3):
+def _wider_by(first, second, comparisons=3):
     """Compare local entropies of the same samples at each of `PLACES`."""
-    return [evidence.compare(gap, comparisons=comparisons) for gap in (one - other).T]
+    return [evidence.compare(gap, comparisons=comparisons) for gap in (first - second).T]
 
 
 def _places(tested):
     """Put the sign and the p-value at each of `PLACES` into words."""
     return "; ".join(
-        f"d = {d:g}: {_SIGNS[one.sign]}, p = {one.p:.1g}"
-        for d, one in zip(PLACES, tested, strict=True)
+        f"d = {d:g}: {_SIGNS[test.sign]}, p = {test.p:.1g}"
+        for d, test in zip(PLACES, tested, strict=True)
     )
 
 
@@ -60,8 +60,8 @@ def _places(tested):
 
 def _epochs(algorithm):
     """Return the mean number of epochs of the samples that reached their aim."""
-    one = _minima().sel(algorithm=algorithm)
-    return float(one["epochs"].where(one["converged"] & (one["errors"] == 0)).mean())
+    runs = _minima().sel(algorithm=algorithm)
+    return float(runs["epochs"].where(runs["converged"] & (runs["errors"] == 0)).mean())
 
 
 def lal_epochs():
@@ -96,10 +96,10 @@ def fast_gamma_doubles():
     left = []
     for seed in (1, 2):
         xi, sigma = patterns.random(333, 333, rng=seed)
-        found = learning.cross_entropy_sgd(
+        result = learning.cross_entropy_sgd(
             COMMITTEE, xi, sigma, schedule=schedule, max_epochs=1000, rng=seed
         )
-        left.append(found.errors)
+        left.append(result.errors)
     return max(left) == 0, f"{left[0]} and {left[1]} errors of 333 patterns, N = 333"
 
 
@@ -161,13 +161,13 @@ def _largest(algorithm, beta):
     """Return the largest eigenvalues of an algorithm's solutions at any β, for each sample."""
     weights, recipe = _minima()["weights"].sel(algorithm=algorithm), experiments.get("tree-minima")
     settings = recipe.scale("paper").settings
-    found = []
+    eigenvalues = []
     for k in weights["sample"].values:
         net = COMMITTEE.network(weights.sel(sample=k).values)
         drawn, _ = recipe.seed_sequence({}, int(k)).spawn(2)
         xi, sigma = patterns.random(settings["P"], settings["N"], rng=drawn)
-        found.append(landscape.max_eigenvalue(net, xi, sigma, beta=beta))
-    return np.array(found)
+        eigenvalues.append(landscape.max_eigenvalue(net, xi, sigma, beta=beta))
+    return np.array(eigenvalues)
 
 
 def _flatter(flat, sharp, *panels):
@@ -177,14 +177,14 @@ def _flatter(flat, sharp, *panels):
     """
     archive = _minima()["largest"]
     rows = {b: [archive.sel(algorithm=a, beta=b).values for a in (sharp, flat)] for b in LADDER}
-    shown = [_sharpness(panel) for panel in panels]
-    rows |= {b: [_largest(a, b) for a in (sharp, flat)] for b in shown}
+    sharpnesses = [_sharpness(panel) for panel in panels]
+    rows |= {b: [_largest(a, b) for a in (sharp, flat)] for b in sharpnesses}
     tested = {
-        b: evidence.compare(np.log(rows[b][0]) - np.log(rows[b][1]), comparisons=len(shown))
+        b: evidence.compare(np.log(rows[b][0]) - np.log(rows[b][1]), comparisons=len(sharpnesses))
         for b in sorted(rows)
     }
-    words = [f"β = {b:.3g}: {_SIGNS[one.sign]}, p = {one.p:.1g}" for b, one in tested.items()]
-    return evidence.decide([tested[b] for b in shown], "; ".join(words))
+    words = [f"β = {b:.3g}: {_SIGNS[test.sign]}, p = {test.p:.1g}" for b, test in tested.items()]
+    return evidence.decide([tested[b] for b in sharpnesses], "; ".join(words))
 
 
 def fbp_flatter_than_elal():
@@ -217,14 +217,14 @@ def fbp_narrowest_everywhere():
     gap = width.drop_sel(algorithm="fBP") - width.sel(algorithm="fBP")
     gap = gap.transpose("beta", "algorithm", "sample").values
     number = gap.shape[0] * gap.shape[1]
-    tested = [evidence.compare(one, comparisons=number) for row in gap for one in row]
+    tested = [evidence.compare(values, comparisons=number) for row in gap for values in row]
     ratio = np.exp(-gap.mean(axis=2).min(axis=1))
-    found = (
+    finding = (
         f"of the next narrowest, at β = {', '.join(f'{b:g}' for b in archive['beta'].values)}: "
-        f"{listed(ratio, 2)}; {sum(one.sign > 0 for one in tested)} of {number} comparisons say "
-        f"so, {sum(one.sign < 0 for one in tested)} the opposite"
+        f"{listed(ratio, 2)}; {sum(t.sign > 0 for t in tested)} of {number} comparisons say "
+        f"so, {sum(t.sign < 0 for t in tested)} the opposite"
     )
-    return evidence.decide(tested, found)
+    return evidence.decide(tested, finding)
 
 
 def lal_widest_at_lower_beta():
@@ -236,9 +236,9 @@ def lal_widest_at_lower_beta():
     ladder = archive["beta"].values
     beta = ladder[ladder >= _sharpness(ALL_BUT_LAL)][0]
     width = archive["spectrum"].sel(beta=beta).std("mode")
-    others = width.drop_sel(algorithm="LAL")
-    gap = width.sel(algorithm="LAL") - others.max("algorithm")
-    spread = others.max("algorithm") - others.min("algorithm")
+    rest = width.drop_sel(algorithm="LAL")
+    gap = width.sel(algorithm="LAL") - rest.max("algorithm")
+    spread = rest.max("algorithm") - rest.min("algorithm")
     return evidence.decide(
         [evidence.compare((gap - spread).values)],
         f"β = {beta:g}: wider than the next by {float(gap.mean()):.2f}, where the others differ "
@@ -257,8 +257,8 @@ def cross_entropy_curvature_agrees():
     """Rank correlation of the mean largest eigenvalues of both losses, by algorithm, β = 5."""
     archive = _minima().sel(beta=5.0)
     square = archive["largest"].mean("sample").values
-    other = archive["largest_cross_entropy"].mean("sample").values
-    r = stats.spearmanr(square, other)[0]  # of five, a perfect one alone has p below 5 %
+    cross_entropy = archive["largest_cross_entropy"].mean("sample").values
+    r = stats.spearmanr(square, cross_entropy)[0]  # of five, a perfect one alone has p below 5 %
     return bool(r > 0.99), f"Spearman's {r:.2f} over the five algorithms"
 
 
@@ -272,11 +272,11 @@ def volume_and_curvature_agree():
     beta = ladder[ladder >= _sharpness(ALL_BUT_LAL)][0]
     volumes = np.array([np.nanmean(_volumes(archive, a), axis=0) for a in names])
     sharp = [float(archive["largest"].sel(algorithm=a, beta=beta).mean()) for a in names]
-    found = [stats.spearmanr(volume, sharp)[0] for volume in volumes.T]
-    agrees = False if max(found) > 0.0 else True if max(found) < -0.99 else None
+    correlations = [stats.spearmanr(volume, sharp)[0] for volume in volumes.T]
+    agrees = False if max(correlations) > 0.0 else True if max(correlations) < -0.99 else None
     return evidence.Answer(
         agrees,
-        f"Spearman's {listed(found, 2)} at d = {', '.join(f'{d:g}' for d in PLACES)}, "
+        f"Spearman's {listed(correlations, 2)} at d = {', '.join(f'{d:g}' for d in PLACES)}, "
         f"β = {beta:g}, over {len(names)} algorithms",
     )
 
@@ -286,8 +286,8 @@ def messages_fail_near_lal():
     archive = _minima().sel(coupling=slice(10.0, None))
     share = archive["around_converged"].mean(("coupling", "sample"))
     text = ", ".join(f"{a} {float(share.sel(algorithm=a)):.0%}" for a in share.algorithm.values)
-    others = share.drop_sel(algorithm="LAL").min()
-    return bool(share.sel(algorithm="LAL") < others), text
+    least = share.drop_sel(algorithm="LAL").min()
+    return bool(share.sel(algorithm="LAL") < least), text
 
 
 # ------------------------------------------------------------------------------------------------
@@ -296,8 +296,8 @@ def messages_fail_near_lal():
 
 
 def _replica_volumes(y):
-    one = experiments.complete("elal-replicas").sel(replicas=y)
-    return landscape.excess_at(PLACES, one["distance"], one["excess"])
+    curves = experiments.complete("elal-replicas").sel(replicas=y)
+    return landscape.excess_at(PLACES, curves["distance"], curves["excess"])
 
 
 def _replica_volumes_middle(y):
@@ -310,9 +310,9 @@ def replicas_help_gradually():
     rows = [_volumes(_minima(), "LAL")[:, 1], *map(_replica_volumes_middle, numbers)]
     steps = [evidence.compare(b - a, comparisons=len(numbers)) for a, b in pairwise(rows)]
     means = listed([np.nanmean(row) for row in rows], 4)
-    words = ", ".join(f"{one.p:.1g}" for one in steps)
-    found = f"y = 1, {', '.join(map(str, numbers))}: {means}; p of each step: {words}"
-    return evidence.decide(steps, found)
+    words = ", ".join(f"{test.p:.1g}" for test in steps)
+    finding = f"y = 1, {', '.join(map(str, numbers))}: {means}; p of each step: {words}"
+    return evidence.decide(steps, finding)
 
 
 def ten_replicas_match_slow():
@@ -336,12 +336,12 @@ def hundred_replicas_closer_to_fbp():
     )
 
 
-def _reached():
+def _solved_samples():
     """Return which samples of ten are solved, by algorithm and load."""
     return experiments.complete("committee-reach")["solved"].astype(bool)
 
 
-def _told(solved):
+def _counts_by_load(solved):
     counts = solved.sum("sample")
     return ", ".join(
         f"{a:g}: {int(n)}" for a, n in zip(counts["alpha"].values, counts.values, strict=True)
@@ -354,13 +354,16 @@ def lal_reaches_beyond_gradients():
     Each gradient has one schedule, partly ours and not tuned for reach: it can only refute.
     """
     names = ("LAL", "ceSGD slow", "ceSGD fast")
-    solved = _reached().transpose("algorithm", "alpha", "sample")
-    lal, *others = (solved.sel(algorithm=name) for name in names)
-    tested = [evidence.compare_pairs(lal, other, comparisons=2) for other in others]
-    words = [f"{a} {_told(one)}" for a, one in zip(names, (lal, *others), strict=True)]
-    found = f"{'; '.join(words)}; exact sign tests p = {tested[0].p:.1g}, {tested[1].p:.1g}"
-    answer = evidence.decide(tested, found)
-    return evidence.Answer(None, found) if answer.agrees else answer
+    solved = _solved_samples().transpose("algorithm", "alpha", "sample")
+    lal, *gradients = (solved.sel(algorithm=name) for name in names)
+    tested = [evidence.compare_pairs(lal, gradient, comparisons=2) for gradient in gradients]
+    words = [
+        f"{a} {_counts_by_load(counts)}"
+        for a, counts in zip(names, (lal, *gradients), strict=True)
+    ]
+    finding = f"{'; '.join(words)}; exact sign tests p = {tested[0].p:.1g}, {tested[1].p:.1g}"
+    answer = evidence.decide(tested, finding)
+    return evidence.Answer(None, finding) if answer.agrees else answer
 
 
 def lal_reaches_almost_as_far_as_fbp():
@@ -369,13 +372,16 @@ def lal_reaches_almost_as_far_as_fbp():
     K = 9, N = 999; LAL with P1's step or a third of it, fBP with expanded messages. *Almost*: it
     still solves half of them there, at the next load that was run.
     """
-    solved = _reached().transpose("algorithm", "alpha", "sample")
+    solved = _solved_samples().transpose("algorithm", "alpha", "sample")
     names = ["LAL", "LAL, third of a step", "fBP"]
     *lal, fbp = (solved.sel(algorithm=name) for name in names)
     loads, half = fbp["alpha"].values, solved.sizes["sample"] / 2
     end = loads[fbp.sum("sample").values >= half][-1]
     near = loads[loads >= 0.9 * end][0]
-    most = max(int(one.sel(alpha=near).sum()) for one in lal)
-    words = [f"{name} {_told(one)}" for name, one in zip(names, (*lal, fbp), strict=True)]
-    found = f"{most} of {solved.sizes['sample']} at {near:g}; {'; '.join(words)}"
-    return evidence.decide([evidence.compare_shares(most, solved.sizes["sample"])], found)
+    most = max(int(schedule.sel(alpha=near).sum()) for schedule in lal)
+    words = [
+        f"{name} {_counts_by_load(counts)}"
+        for name, counts in zip(names, (*lal, fbp), strict=True)
+    ]
+    finding = f"{most} of {solved.sizes['sample']} at {near:g}; {'; '.join(words)}"
+    return evidence.decide([evidence.compare_shares(most, solved.sizes["sample"])], finding)

@@ -1,4 +1,4 @@
-"""How the claims on what surrounds a typical solution are found (chapter 6)."""
+"""Checks of the claims on what surrounds a typical solution (chapter 6)."""
 
 from __future__ import annotations
 
@@ -248,10 +248,10 @@ def thresholds_close():
         large_deviation.dense_threshold(PERCEPTRON, replicas=y)
         for y in (math.inf, "zero complexity")
     ]
-    slightly = all(0.0 < 1.0 - around / one < SLIGHT for one in large)
+    slightly = all(0.0 < 1.0 - around / load < SLIGHT for load in large)
     return slightly, (
         f"{around:.4f} against {listed(large, 4)}: lower by "
-        f"{', '.join(f'{1 - around / one:.1%}' for one in large)} (slightly: less than a tenth)"
+        f"{', '.join(f'{1 - around / load:.1%}' for load in large)} (slightly: less than a tenth)"
     )
 
 

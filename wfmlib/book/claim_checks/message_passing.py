@@ -1,4 +1,4 @@
-"""How the claims on belief propagation and focusing are found (chapter 7).
+"""Checks of the claims on belief propagation and focusing (chapter 7).
 
 What was measured at paper scale is read from archives; formulas and small instances are computed.
 """
@@ -45,8 +45,8 @@ def _entropies():
     archive = experiments.complete("bp-entropy")
     settled = archive["converged"].all("sample").values
     loads = archive["alpha"].values[settled]
-    found = archive["entropy"].values[settled]
-    return loads, found, np.array([_replica_entropy(float(load)) for load in loads])
+    entropies = archive["entropy"].values[settled]
+    return loads, entropies, np.array([_replica_entropy(float(load)) for load in loads])
 
 
 def _converging():
@@ -55,14 +55,14 @@ def _converging():
     return archive["alpha"].values, archive["converged"].astype(float).mean("sample").values
 
 
-def _standard_error(found):
-    return found.std(axis=-1, ddof=1) / math.sqrt(found.shape[-1])
+def _standard_error(values):
+    return values.std(axis=-1, ddof=1) / math.sqrt(values.shape[-1])
 
 
 def bp_entropy_agrees():
     """The mean entropy of ten samples minus the replica-symmetric one, in standard errors."""
-    loads, found, theory = _entropies()
-    off = (found.mean(axis=1) - theory) / _standard_error(found)
+    loads, entropies, theory = _entropies()
+    off = (entropies.mean(axis=1) - theory) / _standard_error(entropies)
     holds = len(loads) > 5 and np.max(np.abs(off)) < ERRORS
     return holds, (
         f"at α = {', '.join(f'{load:g}' for load in loads)}, where all samples converge, the mean "
@@ -72,8 +72,8 @@ def bp_entropy_agrees():
 
 def bp_size_suffices():
     """The mean of ten samples less the theory, within three per cent, by Student's test."""
-    loads, found, theory = _entropies()
-    share = found / theory[:, None] - 1.0
+    loads, entropies, theory = _entropies()
+    share = entropies / theory[:, None] - 1.0
     tested = []
     for row in share:
         tested.append(evidence.compare(CLOSE - row, comparisons=2 * len(loads)))
@@ -96,11 +96,11 @@ def bp_last_load():
     settled = archive["converged"].transpose("alpha", "sample").values.astype(bool)
     capped = ~settled & (archive["sweeps"].transpose("alpha", "sample").values >= CAP)
     loads, share = archive["alpha"].values, settled.mean(axis=1)
-    found = _last_half(loads, share)
-    if found >= QUOTED_END or _last_half(loads, (settled | capped).mean(axis=1)) < QUOTED_END:
-        return found
+    last = _last_half(loads, share)
+    if last >= QUOTED_END or _last_half(loads, (settled | capped).mean(axis=1)) < QUOTED_END:
+        return last
     below = capped[loads <= QUOTED_END]
-    return evidence.Answer(None, found, int(below.sum()), "longer runs")
+    return evidence.Answer(None, last, int(below.sum()), "longer runs")
 
 
 def _last_half(loads, share):
@@ -140,13 +140,13 @@ def bp_settles_around_wide_minimum():
     """Six instances with N = 201, α = 2: messages without a reference, and around a solution."""
     free, around, solved = [], [], []
     for seed in range(INSTANCES):
-        xi, sigma, found = _focused(seed)
+        xi, sigma, solution = _focused(seed)
         options = {"form": "expanded", "tolerance": 1e-4, "max_sweeps": 200}
-        solved.append(found.converged)
+        solved.append(solution.converged)
         plain = learning.belief_propagation(COMMITTEE, xi, sigma, rng=seed, **options)
         free.append(plain.converged)
         couplings = (3.0, 10.0, 30.0, 100.0)
-        curve = landscape.local_entropy(found, xi, sigma, couplings=couplings, rng=0, **options)
+        curve = landscape.local_entropy(solution, xi, sigma, couplings=couplings, rng=0, **options)
         around.append(bool(curve["converged"].all()))
     return all(solved) and all(around) and not any(free), (
         f"without a reference {sum(free)} of {INSTANCES} converge, around a solution of focusing "
@@ -177,13 +177,13 @@ def local_entropy_without_patterns():
 
 def bp_fails_around_no_solution():
     """Six instances with N = 201, α = 2, pulls of 30 and 100: random weights, and a solution."""
-    couplings, found = (30.0, 100.0), []
+    couplings, settled = (30.0, 100.0), []
     for seed in range(INSTANCES):
         xi, sigma, solution = _focused(seed)
         w = solution.weights
         random = np.random.default_rng(seed).standard_normal(w.shape)
-        found.append([_settles(xi, sigma, one, couplings) for one in (random, w)])
-    counts = np.sum(found, axis=(0, 2))
+        settled.append([_settles(xi, sigma, reference, couplings) for reference in (random, w)])
+    counts = np.sum(settled, axis=(0, 2))
     number = 2 * INSTANCES
     return counts.tolist() == [0, number], (
         f"at couplings 30 and 100 {counts[0]} of {number} converge around random weights, "
@@ -193,7 +193,7 @@ def bp_fails_around_no_solution():
 
 def _settles(xi, sigma, reference, couplings):
     """Return at which couplings messages settle around a reference, the strongest last."""
-    found = []
+    settles = []
     for coupling in couplings:
         try:
             settled = learning.belief_propagation(
@@ -202,8 +202,8 @@ def _settles(xi, sigma, reference, couplings):
             ).converged  # fmt: skip
         except NotConverged:
             settled = False
-        found.append(settled)
-    return found
+        settles.append(settled)
+    return settles
 
 
 # ------------------------------------------------------------------------------------------------
@@ -248,11 +248,11 @@ def fbp_exact_reaches_further():
         for load, a, b in zip(loads, exact.sum(axis=1), expanded.sum(axis=1), strict=True)
     ]
     tested = evidence.compare_pairs(exact, expanded)
-    found = (
+    finding = (
         f"of ten instances at each load, exact and expanded form solve {'; '.join(rows)}; "
         f"{only[0]} only the exact one, {only[1]} only the other, p = {tested.p:.2f}"
     )
-    return evidence.decide([tested], found, "instances at these loads")
+    return evidence.decide([tested], finding, "instances at these loads")
 
 
 def fbp_nearly_capacity():
@@ -265,11 +265,11 @@ def fbp_nearly_capacity():
     most = np.maximum(exact.sum(axis=1), expanded.sum(axis=1))
     number = exact.shape[1]
     words = ", ".join(f"{n} at {load:g}" for load, n in zip(loads, most, strict=True))
-    found = f"{words}, of {number} samples by the better form; the capacity is {capacity:.3f}"
+    finding = f"{words}, of {number} samples by the better form; the capacity is {capacity:.3f}"
     near = np.flatnonzero(loads >= NEARLY * capacity)
     if not len(near):
-        return evidence.Answer(None, found, number, f"samples at α = {NEARLY * capacity:.2f}")
-    return evidence.decide([evidence.compare_shares(most[near[0]], number)], found)
+        return evidence.Answer(None, finding, number, f"samples at α = {NEARLY * capacity:.2f}")
+    return evidence.decide([evidence.compare_shares(most[near[0]], number)], finding)
 
 
 def fbp_regions_like_theory():
@@ -277,19 +277,19 @@ def fbp_regions_like_theory():
     archive = experiments.complete("fbp-local-entropy")
     settled = archive["converged"].astype(bool).all("sample").values[0]
     distance = archive["distance"].mean("sample").values[0][settled]
-    found = archive["excess"].values[0][:, settled]
+    excess = archive["excess"].values[0][:, settled]
     near = np.argsort(distance)
-    distance, found = distance[near], found[:, near]
-    mean, error = found.mean(axis=0), _standard_error(found.T)
+    distance, excess = distance[near], excess[:, near]
+    mean, error = excess.mean(axis=0), _standard_error(excess.T)
     places = np.array([0.01, 0.025, 0.05, 0.1])
-    at = np.array([np.argmin(np.abs(distance - one)) for one in places])
-    overlaps = (1.0 - 2.0 * distance[at]) ** 2
+    k = np.array([np.argmin(np.abs(distance - place)) for place in places])
+    overlaps = (1.0 - 2.0 * distance[k]) ** 2
     densest = large_deviation.local_entropy(TreeCommittee(np.inf), 1.0, overlaps)
-    falls = np.all(np.diff(mean[at]) < 0.0)
-    dense = mean[at][0] > -0.1
-    near_theory = np.all(mean[at][1:] > 2.0 * densest[1:])
+    falls = np.all(np.diff(mean[k]) < 0.0)
+    dense = mean[k][0] > -0.1
+    near_theory = np.all(mean[k][1:] > 2.0 * densest[1:])
     return bool(falls and dense and near_theory), (
-        f"{listed(mean[at], 3)} ± {listed(error[at], 3)} at d = {listed(distance[at], 3)}; the "
+        f"{listed(mean[k], 3)} ± {listed(error[k], 3)} at d = {listed(distance[k], 3)}; the "
         f"densest regions of infinitely many units have {listed(densest, 3)}"
     )
 
@@ -302,9 +302,9 @@ def fbp_regions_like_theory():
 def focusing_bp_solves():
     """How many of ten runs end with weights that make no error."""
     archive = experiments.complete("fbp-perceptron")
-    ended = int(np.sum(archive["errors"].values == 0))
-    return ended == archive.sizes["sample"], (
-        f"{ended} of {archive.sizes['sample']} end with no error"
+    solved = int(np.sum(archive["errors"].values == 0))
+    return solved == archive.sizes["sample"], (
+        f"{solved} of {archive.sizes['sample']} end with no error"
     )
 
 
@@ -313,15 +313,15 @@ def focusing_bp_peaked():
 
     *Very strongly* is 0.95 in each, which is our reading.
     """
-    found = []
+    ends = []
     for seed in range(10):
         xi, sigma = patterns.random(250, 501, rng=seed)
         options = {"replicas": 20, "form": "expanded", "rng": seed}
         end = learning.focusing_bp(PERCEPTRON, xi, sigma, **options)
-        found.append((float(end.history["polarisation"][-1]), end.errors))
-    peaks, solved = [peak for peak, _ in found], sum(errors == 0 for _, errors in found)
-    return min(peaks) > 0.95 and solved == len(found), (
-        f"{sum(peak > 0.95 for peak in peaks)} of {len(found)} above 0.95, the least "
+        ends.append((float(end.history["polarisation"][-1]), end.errors))
+    peaks, solved = [peak for peak, _ in ends], sum(errors == 0 for _, errors in ends)
+    return min(peaks) > 0.95 and solved == len(ends), (
+        f"{sum(peak > 0.95 for peak in peaks)} of {len(ends)} above 0.95, the least "
         f"{min(peaks):.2f}, where 1 is a single solution; {solved} end on one"
     )
 
@@ -410,10 +410,10 @@ def binary_algorithms_succeed():
     epochs = [_clipped(seed)[3] for seed in range(6)]
     low = share[:, loads <= 0.7]
     return bool(np.all(low >= 0.5) and min(epochs) > 0), (
-        f"the rule solves {sum(one > 0 for one in epochs)} of {len(epochs)}, in at most "
+        f"the rule solves {sum(count > 0 for count in epochs)} of {len(epochs)}, in at most "
         f"{max(epochs)} epochs; focusing, of ten samples at α = "
-        f"{', '.join(f'{one:g}' for one in loads[loads <= 0.7])}: "
-        + "; ".join(", ".join(f"{10 * one:.0f}" for one in row) for row in low)
+        f"{', '.join(f'{load:g}' for load in loads[loads <= 0.7])}: "
+        + "; ".join(", ".join(f"{10 * part:.0f}" for part in row) for row in low)
         + " for N = 1001; 2001"
     )
 
@@ -427,9 +427,12 @@ def algorithms_find_dense():
     load = float(archive["alpha"].values[0])
     distance = archive["distance"].values[0]
     entropy = archive["local_entropy"].values[0]
-    at = int(np.argmin(np.abs(np.nanmean(distance, axis=0) - 0.03)))
-    where, lowest = float(np.mean(distance[:, at])), float(np.min(entropy[:, at]))
-    rows = [(where, lowest, "focusing")]
+    nearest = int(np.argmin(np.abs(np.nanmean(distance, axis=0) - 0.03)))
+    place, lowest = (
+        float(np.mean(distance[:, nearest])),
+        float(np.min(entropy[:, nearest])),
+    )
+    rows = [(place, lowest, "focusing")]
     for seed in range(4):
         xi, sigma, net, _ = _clipped(seed)
         near = landscape.local_entropy(net, xi, sigma, couplings=(1.2,), rng=0)
@@ -437,8 +440,8 @@ def algorithms_find_dense():
     typical_ones = [franz_parisi.local_entropy(PERCEPTRON, load, d) for d, _, _ in rows]
     bounds = [franz_parisi.geometric_bound(PERCEPTRON, d) for d, _, _ in rows]
     words = [
-        f"{found:.3f} (typical {plain:.3f}, all weights {bound:.3f}) at d = {d:.3f}, {name}"
-        for (d, found, name), plain, bound in zip(rows, typical_ones, bounds, strict=True)
+        f"{value:.3f} (typical {plain:.3f}, all weights {bound:.3f}) at d = {d:.3f}, {name}"
+        for (d, value, name), plain, bound in zip(rows, typical_ones, bounds, strict=True)
     ]
     denser = [e > max(0.0, t) for (_, e, _), t in zip(rows, typical_ones, strict=True)]
     return all(denser), f"nats per weight: {'; '.join(words)}"
@@ -451,23 +454,23 @@ def dense_threshold_bounds():
     """
     loads, share = _binary_shares()
     threshold = large_deviation.dense_threshold(PERCEPTRON)
-    reached = []
+    crossings = []
     for row in share:
         good = np.flatnonzero(row >= 0.5)
-        reached.append(_crossing(loads, row, good[-1]) if len(good) else float(loads[0]))
+        crossings.append(_crossing(loads, row, good[-1]) if len(good) else float(loads[0]))
     solved = experiments.complete("fbp-perceptron-success")["solved"].astype(bool)
     above = solved.sel(alpha=loads[loads > threshold]).transpose("N", ...).values
-    small, large = (one.ravel() for one in above)
-    found = (
-        f"half are solved up to {listed(reached, 3)} for N = 1001 and 2001; above α_u = "
-        f"{threshold:.3f}, at {', '.join(f'{one:g}' for one in loads[loads > threshold])}, "
+    small, large = (samples.ravel() for samples in above)
+    finding = (
+        f"half are solved up to {listed(crossings, 3)} for N = 1001 and 2001; above α_u = "
+        f"{threshold:.3f}, at {', '.join(f'{load:g}' for load in loads[loads > threshold])}, "
         f"{small.sum()} and {large.sum()} of {len(large)}"
     )
     more_than_half = evidence.compare_shares(large.sum(), len(large))
     falls = evidence.compare_groups(small, large)
     if more_than_half.sign > 0 or falls.sign < 0:
-        return False, found
-    return evidence.Answer(None, found, falls.needed, "instances above α_u")
+        return False, finding
+    return evidence.Answer(None, finding, falls.needed, "instances above α_u")
 
 
 def _binary_shares():

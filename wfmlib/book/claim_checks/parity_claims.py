@@ -1,4 +1,4 @@
-"""How the claims on the parity machine are found (chapter 4)."""
+"""Checks of the claims on the parity machine (chapter 4)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def parity_log_ratio_few_units():
     # q0 = 0 is stable for pairs up to loads above 27 at any overlap (exercise of chapter 4)
     overlaps = (0.3, 0.6, 0.9, 0.99)
     agree = [2.0 / math.pi * math.asin(q1) for q1 in overlaps]  # of two signs
-    found = [0.5 * math.log1p(rho**3) / HALF - 1.0 for rho in agree]
-    return max(abs(one + 1.0) for one in found) < 0.01, (
-        f"in units of α ln 2 it is {listed(found, 3)} for pairs of three units at "
+    fractions = [0.5 * math.log1p(rho**3) / HALF - 1.0 for rho in agree]
+    return max(abs(fraction + 1.0) for fraction in fractions) < 0.01, (
+        f"in units of α ln 2 it is {listed(fractions, 3)} for pairs of three units at "
         f"q1 = {listed(overlaps, 2)}; for groups of y it tends to -1/y as q1 → 1"
     )
 
@@ -83,7 +83,7 @@ def parity_never_flat():
         for t in overlaps
     ]
     flat = bound[-1] > -0.01 * load * HALF  # of what one replica pays
-    values = ", ".join(f"{one:.0e}" for one in bound)
+    values = ", ".join(f"{value:.0e}" for value in bound)
     return not flat, (
         f"around some solutions the log-fraction is at least {values} at overlaps "
         f"{listed(overlaps, 2)} with them; -α ln 2 is {-load * HALF:.2f}"
@@ -127,9 +127,9 @@ def parity_pieces():
     """
     crossings, rows = 0, []
     for N, P in ((9, 5), (15, 9), (21, 13)):
-        found = [_regions(N, P, seed) for seed in np.random.SeedSequence(5).spawn(8)]
-        crossings += sum(one[0] for one in found)
-        rows.append(np.array([one[1:] for one in found if one[1]]).mean(axis=0))
+        regions = [_regions(N, P, seed) for seed in np.random.SeedSequence(5).spawn(8)]
+        crossings += sum(region[0] for region in regions)
+        rows.append(np.array([region[1:] for region in regions if region[1]]).mean(axis=0))
     solutions, pieces, share = np.array(rows).T
     holds = crossings == 0 and share[2] < share[1] < share[0] and share[2] < 0.01
     return bool(holds and pieces[2] > pieces[1] > pieces[0] > 1.0), (
@@ -142,10 +142,10 @@ def parity_pieces():
 def _regions(N, P, seed, device=PARITY):
     """Return pairs of neighbours in different regions, solutions, regions, and a typical share."""
     xi, sigma = patterns.random(P, N, rng=seed)
-    found = learning.enumerate_solutions(device, xi, sigma, keep=2**16, threads=1)
-    if not found.count:
+    enumeration = learning.enumerate_solutions(device, xi, sigma, keep=2**16, threads=1)
+    if not enumeration.count:
         return 0, 0, 0, 0.0
-    w = found.solutions.reshape(-1, 3, N // 3).astype(float)
+    w = enumeration.solutions.reshape(-1, 3, N // 3).astype(float)
     signs = np.einsum("sli,pli->spl", w, xi.reshape(P, 3, N // 3).astype(float)) > 0
     code = signs.reshape(len(w), -1) @ (1 << np.arange(3 * P, dtype=np.int64))
     flat = w.reshape(len(w), -1)

@@ -1,4 +1,4 @@
-"""How statements that the papers make in passing are found: on archives and small instances.
+"""Checks of the papers' remarks in passing, on archives and small instances.
 
 On pictures all runs are on one training set, and shuffled ones on five versions of it.
 """
@@ -38,24 +38,24 @@ def _around_solution(couplings, load=2.0, N=201, seed=0):
     """Return a solution of focusing, its instance, and how messages do around it."""
     xi, sigma = patterns.random(round(load * N), N, rng=seed)
     options = {"protocol": learning.exponential(steps=15), "max_sweeps": 40, "rng": seed}
-    found = learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
+    solution = learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
     options = {"tolerance": 1e-4, "max_sweeps": 200, "rng": 0}
     curve = landscape.local_entropy(
-        found, xi, sigma, couplings=couplings, form="expanded", **options
+        solution, xi, sigma, couplings=couplings, form="expanded", **options
     )
-    return found.errors, curve["converged"].values.astype(bool)
+    return solution.errors, curve["converged"].values.astype(bool)
 
 
 def bp_fails_with_a_weak_pull():
     """Messages around a solution of focusing, K = 3, N = 201, α = 2: pulls from weak to strong."""
     couplings = (0.003, 0.01, 10.0, 30.0)
     errors, settled = _around_solution(couplings)
-    said = ", ".join(
-        f"{coupling:g}: {'yes' if one else 'no'}"
-        for coupling, one in zip(couplings, settled, strict=True)
+    finding = ", ".join(
+        f"{coupling:g}: {'yes' if settles else 'no'}"
+        for coupling, settles in zip(couplings, settled, strict=True)
     )
     return errors == 0 and not settled[:2].any() and settled[2:].all(), (
-        f"do messages settle at coupling {said}"
+        f"do messages settle at coupling {finding}"
     )
 
 
@@ -63,13 +63,13 @@ def expanded_messages_lose_far():
     """The price of the patterns by expanded messages over that by exact ones, K = 3, N = 501."""
     xi, sigma = patterns.random(501, 501, rng=0)
     options = {"protocol": learning.exponential(steps=15), "max_sweeps": 40, "rng": 0}
-    found = learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
+    solution = learning.focusing_bp(COMMITTEE, xi, sigma, form="expanded", **options)
     couplings = (0.5, 3.0, 30.0)
-    rows = [_price(found, xi, sigma, couplings, form) for form in ("exact", "expanded")]
+    rows = [_price(solution, xi, sigma, couplings, form) for form in ("exact", "expanded")]
     off = np.abs(rows[1] / rows[0] - 1.0)
     return bool(off[0] < 0.05 and off[1] < 0.05 and off[2] > 0.1), (
-        f"off by {', '.join(f'{100 * one:.1f} %' for one in off)} at couplings "
-        f"{', '.join(f'{one:g}' for one in couplings)}, α = 1, around a solution of focusing"
+        f"off by {', '.join(f'{100 * error:.1f} %' for error in off)} at couplings "
+        f"{', '.join(f'{c:g}' for c in couplings)}, α = 1, around a solution of focusing"
     )
 
 
@@ -107,14 +107,16 @@ def fbp_widest_of_all():
     archive, places = experiments.complete("tree-minima"), np.array([0.01, 0.025, 0.05])
 
     def volumes(name):
-        one = archive.sel(algorithm=name)
-        return landscape.excess_at(places, one["around_distance"], one["around_excess"])
+        solutions = archive.sel(algorithm=name)
+        return landscape.excess_at(
+            places, solutions["around_distance"], solutions["around_excess"]
+        )
 
-    first, others = volumes("fBP"), [volumes(name) for name in OWN_STEPS]
+    first, rest = volumes("fBP"), [volumes(name) for name in OWN_STEPS]
     lead, tested = [], []
     for k in range(len(places)):
-        means = [np.nanmean(other[:, k]) for other in others]
-        next_best = others[int(np.nanargmax(means))][:, k]
+        means = [np.nanmean(volume[:, k]) for volume in rest]
+        next_best = rest[int(np.nanargmax(means))][:, k]
         gap = first[:, k] - next_best
         lead.append(float(np.nanmean(gap)))
         tested.append(compare(gap, comparisons=len(places)))
@@ -129,12 +131,11 @@ def lal_needs_fewest_epochs():
     """Epochs of the same ten instances, LAL less each other algorithm."""
     epochs = experiments.complete("tree-minima")["epochs"]
     own = epochs.sel(algorithm="LAL").values
-    others = [name for name in epochs["algorithm"].values if name != "LAL"]
+    rest = [name for name in epochs["algorithm"].values if name != "LAL"]
     tested = [
-        compare(epochs.sel(algorithm=name).values - own, comparisons=len(others))
-        for name in others
+        compare(epochs.sel(algorithm=name).values - own, comparisons=len(rest)) for name in rest
     ]
-    means = ", ".join(f"{name} {float(epochs.sel(algorithm=name).mean()):.0f}" for name in others)
+    means = ", ".join(f"{name} {float(epochs.sel(algorithm=name).mean()):.0f}" for name in rest)
     return decide(tested, f"LAL {own.mean():.0f} on average; {means} (of fBP: sweeps)")
 
 
@@ -153,14 +154,14 @@ def spectra_alike_at_high_sharpness():
     words = ", ".join(
         f"{name} {row.mean():.0f} ± {row.std(ddof=1):.0f}" for name, row in rows.items()
     )
-    found = f"{words} at β = {beta:g} (alike: means within a tenth)"
+    finding = f"{words} at β = {beta:g} (alike: means within a tenth)"
     if all(gap + reach < ALIKE for gap, reach, _ in worst):
-        return Answer(True, found)
+        return Answer(True, finding)
     if any(gap - reach > ALIKE for gap, reach, _ in worst):
-        return Answer(False, found)
+        return Answer(False, finding)
     wide = max(spread for _, _, spread in worst)
     room = min(abs(ALIKE - gap) for gap, _, _ in worst)
-    return Answer(None, found, math.ceil((2.5 * wide / max(room, 0.01)) ** 2))
+    return Answer(None, finding, math.ceil((2.5 * wide / max(room, 0.01)) ** 2))
 
 
 def _largest(archive, name, beta):
@@ -180,11 +181,11 @@ def _spreads(epochs, quoted, number):
     off, words = [], []
     for name, spread in quoted.items():
         row = epochs.sel(algorithm=name).values
-        found = float(np.std(row, ddof=1))
-        ratio = (found / spread) ** 2
+        deviation = float(np.std(row, ddof=1))
+        ratio = (deviation / spread) ** 2
         tail = stats.f.sf(max(ratio, 1.0 / ratio), len(row) - 1, number - 1)
         off.append(2.0 * tail < 0.05 / len(quoted))
-        words.append(f"{name} {found:.0f} (quoted {spread:.0f})")
+        words.append(f"{name} {deviation:.0f} (quoted {spread:.0f})")
     return not any(off), "; ".join(words)
 
 
@@ -229,7 +230,7 @@ def shuffled_does_not_generalise():
         f"{name} {row.mean():.2f} ± {row.std(ddof=1) / math.sqrt(5):.2f}"
         for name, row in zip(errors["algorithm"].values, rows, strict=True)
     )
-    return all(one.sign <= 0 for one in better), f"{words}, mean and error of five versions"
+    return all(test.sign <= 0 for test in better), f"{words}, mean and error of five versions"
 
 
 def shuffled_needs_more_epochs():

@@ -1,4 +1,4 @@
-"""How statements that the papers make in passing are found: by theory, or on small instances."""
+"""Checks of the papers' remarks in passing, by theory or on small instances."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ NOT_TOO_FAR = 2.0 * (1.0 - 2.92 / 2.934)  # relative: twice the change of which 
 def symmetric_capacity_breaks_bound():
     """The replica-symmetric capacity of K sign units, and a bound by counting answers."""
     units = (7, 31, 101, 1001)
-    found = [typical.capacity(TreeCommittee(K)) for K in units]
+    capacities = [typical.capacity(TreeCommittee(K)) for K in units]
     bounds = [counting_bound(K) for K in units]
-    return all(one > most for one, most in zip(found, bounds, strict=True)), (
-        f"{listed(found, 2)} at K = {', '.join(map(str, units))}, where at most "
+    return all(capacity > most for capacity, most in zip(capacities, bounds, strict=True)), (
+        f"{listed(capacities, 2)} at K = {', '.join(map(str, units))}, where at most "
         f"{listed(bounds, 2)} can be stored; with three and five units it lies below the bound"
     )
 
@@ -92,8 +92,8 @@ def flat_near_one_everywhere():
         for unit in (ReLU(), Sign()):
             name = f"{type(unit).__name__}, {type(weights).__name__.lower()}"
             device = TreeCommittee(np.inf, unit, weights)
-            found = large_deviation.curve(device, load, overlaps, steps=steps)
-            rows[name] = found.local_entropy.values
+            curve = large_deviation.curve(device, load, overlaps, steps=steps)
+            rows[name] = curve.local_entropy.values
     flat = all(np.all(np.diff(row) > 0.0) and -0.005 < row[-1] <= 0.0 for row in rows.values())
     return bool(flat), (
         "; ".join(f"{name} {row[-1]:.0e}" for name, row in rows.items())
@@ -135,8 +135,8 @@ def height_has_several_maxima():
     for pushed in (1, 2):
         start = field.copy()
         start[pushed] = 1.0
-        found = optimize.minimize(lambda z: -height(z), start, method="Nelder-Mead")
-        tops.append((found.x, -found.fun))
+        minimum = optimize.minimize(lambda z: -height(z), start, method="Nelder-Mead")
+        tops.append((minimum.x, -minimum.fun))
     apart = float(np.max(np.abs(tops[0][0] - tops[1][0])))
     middle = height(0.5 * (tops[0][0] + tops[1][0]))
     several = apart > 1.0 and middle < min(top for _, top in tops) - 0.01
@@ -150,10 +150,12 @@ def maximum_over_distance_is_1rsb():
     """The entropy of groups of m replicas and its slope in q1, at 1RSB of rectifiers, load 2."""
     usual = typical.solve_1rsb(RELU, 2.0)
     step = 1e-3
-    below, at, above = (_entropy_of_groups(usual, usual.q1 + one) for one in (-step, 0.0, step))
+    below, usual_entropy, above = (
+        _entropy_of_groups(usual, usual.q1 + shift) for shift in (-step, 0.0, step)
+    )
     slope = (above - below) / (2.0 * step)
-    return bool(abs(slope) < 1e-3 and abs(at - usual.entropy) < 1e-8), (
-        f"{at:.6f} nats, as with 1RSB ({usual.entropy:.6f}); its slope in the overlap "
+    return bool(abs(slope) < 1e-3 and abs(usual_entropy - usual.entropy) < 1e-8), (
+        f"{usual_entropy:.6f} nats, as with 1RSB ({usual.entropy:.6f}); its slope in the overlap "
         f"of the groups is {slope:.0e}"
     )
 
@@ -165,7 +167,7 @@ def _entropy_of_groups(usual, q1):
         return Finite(q1, place, usual.m, axes.checked(usual.device, usual.constraint))
 
     near = math.log(usual.q0 / (q1 - usual.q0))
-    place = optimize.brentq(lambda one: state(one).load - usual.alpha, near - 0.5, near + 0.5)
+    place = optimize.brentq(lambda guess: state(guess).load - usual.alpha, near - 0.5, near + 0.5)
     return state(place).entropy(usual.alpha)
 
 
@@ -198,13 +200,13 @@ def margins_have_a_sharp_threshold():
     sizes, margin = (9, 15, 21), 0.4
 
     def shares(load):
-        found = []
+        solvable = []
         for N in sizes:
             seeds = np.random.SeedSequence(1).spawn(300)
             drawn = (patterns.random(round(load * N), N, rng=seed) for seed in seeds)
-            counts = [_count(*one, Margin(margin)) for one in drawn]
-            found.append(np.count_nonzero(counts) / len(counts))
-        return found
+            counts = [_count(*instance, Margin(margin)) for instance in drawn]
+            solvable.append(np.count_nonzero(counts) / len(counts))
+        return solvable
 
     below, above = shares(0.25), shares(1.0)
     rising = below[0] < below[1] < below[2] and below[2] > 0.98
@@ -229,7 +231,7 @@ def margin_surrounds_real_weights():
     """
     distances, margins, words, grows = (0.005, 0.02, 0.05), (0.0, 0.2, 0.4), [], []
     for unit in (ReLU(), Sign()):
-        rows = [_surroundings(distances, unit, Margin(one * unit.scale)) for one in margins]
+        rows = [_surroundings(distances, unit, Margin(margin * unit.scale)) for margin in margins]
         grows.append(np.all(np.diff(rows, axis=0) > 0.0))
         words.append(f"{listed([row[0] for row in rows], 3)} ({type(unit).__name__})")
     return evidence.Answer(
@@ -241,5 +243,7 @@ def margin_surrounds_real_weights():
 def _surroundings(distances, unit, reference):
     device = TreeCommittee(np.inf, unit)
     free = [franz_parisi.local_entropy(device, 1e-6, d) for d in distances]
-    found = [franz_parisi.local_entropy(device, 1.0, d, reference=reference) for d in distances]
-    return np.subtract(found, free)
+    entropies = [
+        franz_parisi.local_entropy(device, 1.0, d, reference=reference) for d in distances
+    ]
+    return np.subtract(entropies, free)

@@ -1,4 +1,4 @@
-"""How the claims on drawing solutions, and on the ways between them, are found (chapter 12)."""
+"""Checks of the claims on drawing solutions, and on the paths between them (chapter 12)."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def annealed_potential_solves():
 
     How the shape is annealed here is ours: it can only refute, where no draw is a solution.
     """
-    one = experiments.complete("sampling").sel({"N": 501, "method": "annealing"})
-    share = (one.errors == 0).mean(("draw", "sample"))
+    draws = experiments.complete("sampling").sel({"N": 501, "method": "annealing"})
+    share = (draws.errors == 0).mean(("draw", "sample"))
     easy = share.sel(alpha=slice(0.0, 0.5))
     return evidence.Answer(
         None if easy.min() > 0.5 else False,
@@ -76,8 +76,8 @@ def convex_component():
     loads = (1.0, 2.0, 3.0)
     margins = [connectivity.convex_margin(SPHERE, a, corners=np.inf) for a in loads]
     largest = [typical.max_margin(SPHERE, a) for a in loads]
-    there = [k < top for k, top in zip(margins, largest, strict=True)]
-    return all(there), (
+    present = [k < top for k, top in zip(margins, largest, strict=True)]
+    return all(present), (
         f"margins from {listed(margins, 2)} on, at loads {listed(loads, 0)} and κ = -0.5; the "
         f"largest are {listed(largest, 2)}"
     )
@@ -95,30 +95,30 @@ def high_margins_see_all():
 
 def star_ends():
     """Whether margins that see all typical solutions are there, at loads 3 and 3.8, κ = -0.5."""
-    found = []
+    margins = []
     for load in (3.0, 3.8):
         try:
-            found.append(connectivity.star_margin(SPHERE, load, constraint=WANTED))
+            margins.append(connectivity.star_margin(SPHERE, load, constraint=WANTED))
         except NotConverged:
-            found.append(None)
-    return found[0] is not None and found[1] is None, (
+            margins.append(None)
+    return margins[0] is not None and margins[1] is None, (
         "at load 3 there are such margins, at load 3.8 there are none, in the replica symmetric "
         "theory; from load 3.6 on it is not stable at the margin that is needed"
     )
 
 
-def _missing(load, reference):
+def _deficits(load, reference):
     """Return what local entropies around typical references miss of the densest groups'."""
-    found = []
+    deficits = []
     for distance in (0.01, 0.1):
-        at = franz_parisi.solve(BINARY, load, distance, reference=reference)
+        point = franz_parisi.solve(BINARY, load, distance, reference=reference)
         try:
-            y = large_deviation.zero_complexity_replicas(BINARY, load, at.p)
+            y = large_deviation.zero_complexity_replicas(BINARY, load, point.p)
         except NotConverged:
             y = np.inf
-        densest = large_deviation.solve(BINARY, load, at.p, replicas=y).entropy
-        found.append(densest - at.local_entropy)
-    return np.array(found)
+        densest = large_deviation.solve(BINARY, load, point.p, replicas=y).entropy
+        deficits.append(densest - point.local_entropy)
+    return np.array(deficits)
 
 
 def largest_margin_is_nearly_densest():
@@ -131,7 +131,7 @@ def largest_margin_is_nearly_densest():
     shares = []
     for load in loads:
         most = Margin(0.99 * typical.max_margin(BINARY, load))
-        shares.append(np.max(_missing(load, most) / _missing(load, Margin(0.0))))
+        shares.append(np.max(_deficits(load, most) / _deficits(load, Margin(0.0))))
     return max(shares) < 0.5, (
         f"at most {listed(shares, 2)} of what is missing around typical solutions of margin 0, at "
         f"loads {listed(loads, 1)} and distances 0.01 and 0.1"

@@ -1,4 +1,4 @@
-"""How the claims on groups of solutions and the overlap gap are found (chapter 10)."""
+"""Checks of the claims on groups of solutions and the overlap gap (chapter 10)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def band_gap_real():
 def band_gap_nested():
     """The least load at which 2 or 3 groups of 3 or 4 miss two overlaps in the band, κ = 1."""
     sizes = ((2, 3), (2, 4), (3, 3), (3, 4))
-    return min(clusters.nested_threshold(Perceptron(), one, constraint=BAND) for one in sizes)
+    return min(clusters.nested_threshold(Perceptron(), pair, constraint=BAND) for pair in sizes)
 
 
 def band_gap_nested_real():
@@ -44,8 +44,8 @@ def band_breakup():
 
 def binary_breakup_between():
     """The load at which the local entropy of countable groups stops falling with the overlap."""
-    found = clusters.breakup(Perceptron())
-    return bool(0.77 < found < 0.78), f"at α = {found:.4f}"
+    load = clusters.breakup(Perceptron())
+    return bool(0.77 < load < 0.78), f"at α = {load:.4f}"
 
 
 def solvers_reach():

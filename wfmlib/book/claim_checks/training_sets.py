@@ -1,4 +1,4 @@
-"""How the claims on pictures are found that say what *algorithms* do (chapter 9, P1's Sec. V).
+"""Checks of the claims on what *algorithms* do with pictures (chapter 9, P1's Sec. V).
 
 Ten training sets of P1's two classes, the same for all algorithms: the unit is the set, of which
 runs are averaged and algorithms compared pair by pair. The sets overlap, as there are few
@@ -34,20 +34,20 @@ def _errors(algorithm, pair=PAIR):
 
 def _log_eigenvalues(algorithm):
     """Return the mean logarithm of the largest eigenvalue for each set."""
-    one = _sets(PAIR)["largest"].sel(algorithm=algorithm, beta=BETA)
-    return np.log(one).mean("run").values
+    eigenvalues = _sets(PAIR)["largest"].sel(algorithm=algorithm, beta=BETA)
+    return np.log(eigenvalues).mean("run").values
 
 
 def _rising(values, names, comparisons):
     """Compare neighbours set by set: each less than the next."""
     return [
-        evidence.compare(values(other) - values(one), comparisons=comparisons)
-        for one, other in pairwise(names)
+        evidence.compare(values(second) - values(first), comparisons=comparisons)
+        for first, second in pairwise(names)
     ]
 
 
 def _values_of_p(comparisons):
-    return ", ".join(f"{one.p:.1g}" for one in comparisons)
+    return ", ".join(f"{test.p:.1g}" for test in comparisons)
 
 
 def all_sets_are_learned():
@@ -62,11 +62,11 @@ def flat_minima_generalise_on_each_set():
     """Spearman's correlation of largest eigenvalue and test error, β = 90, on each of ten sets."""
     rows = [_correlations(pair) for pair in (PAIR, OTHER)]
     tested = evidence.compare(rows[0])
-    found = "; ".join(
-        f"{pair}: {np.mean(one):.2f} on average, {np.min(one):.2f} or more"
-        for pair, one in zip((PAIR, OTHER), rows, strict=True)
+    finding = "; ".join(
+        f"{pair}: {np.mean(correlations):.2f} on average, {np.min(correlations):.2f} or more"
+        for pair, correlations in zip((PAIR, OTHER), rows, strict=True)
     )
-    return evidence.decide([tested], found, UNIT)
+    return evidence.decide([tested], finding, UNIT)
 
 
 def _correlations(pair):
@@ -87,8 +87,8 @@ def replicas_generalise_better_on_sets():
     """Test errors and largest eigenvalues of LAL with replicas and without, set by set."""
     names = ("eLAL", "LAL")
     tested = [*_rising(_errors, names, 2), *_rising(_log_eigenvalues, names, 2)]
-    found = f"test errors {_means(names)}; p = {_values_of_p(tested[:1])}, eigenvalues p = "
-    return evidence.decide(tested, found + _values_of_p(tested[1:]), UNIT)
+    finding = f"test errors {_means(names)}; p = {_values_of_p(tested[:1])}, eigenvalues p = "
+    return evidence.decide(tested, finding + _values_of_p(tested[1:]), UNIT)
 
 
 def _means(names):
@@ -101,5 +101,5 @@ def curvatures_ordered_on_sets():
     """Largest eigenvalues at β = 90 on ten training sets, set by set."""
     tested = _rising(_log_eigenvalues, ORDER[1:], 2)
     means = [np.exp(_log_eigenvalues(a).mean()) for a in ORDER[1:]]
-    found = f"{listed(means, 0)} (geometric means); p = {_values_of_p(tested)}"
-    return evidence.decide(tested, found, UNIT)
+    finding = f"{listed(means, 0)} (geometric means); p = {_values_of_p(tested)}"
+    return evidence.decide(tested, finding, UNIT)

@@ -1,4 +1,4 @@
-"""How the claims on dense regions in committees are found (chapter 3)."""
+"""Checks of the claims on dense regions in committees (chapter 3)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def energetic_term_is_log_fraction():
 
 
 @cache
-def _both(weights, overlap, load):
+def _log_fractions(weights, overlap, load):
     return [
         large_deviation.local_entropy(TreeCommittee(np.inf, unit, weights), load, overlap)
         for unit in (ReLU(), Sign())
@@ -105,18 +105,21 @@ def _both(weights, overlap, load):
 def relu_denser_near_one():
     """The log fractions at q1 = 0.95, small loads: rectifiers, sign units."""
     cases = ((Binary(), 0.2), (Binary(), 0.4), (Spherical(), 0.5), (Spherical(), 0.75))
-    found = [_both(weights, 0.95, load) for weights, load in cases]
-    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in found)
-    return all(sign < relu < 0.0 for relu, sign in found), (
+    fractions = [_log_fractions(weights, 0.95, load) for weights, load in cases]
+    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in fractions)
+    return all(sign < relu < 0.0 for relu, sign in fractions), (
         f"{words} at overlap 0.95 (binary at α = 0.2, 0.4; real at 0.5, 0.75)"
     )
 
 
 def relu_and_sign_switch():
     """The log fractions at q1 = 0.98, binary weights at α = 0.75, real weights at α = 2."""
-    found = [_both(weights, 0.98, load) for weights, load in ((Binary(), 0.75), (Spherical(), 2))]
-    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in found)
-    return all(relu < sign for relu, sign in found), (
+    fractions = [
+        _log_fractions(weights, 0.98, load)
+        for weights, load in ((Binary(), 0.75), (Spherical(), 2))
+    ]
+    words = "; ".join(f"{relu:.1e} against {sign:.1e}" for relu, sign in fractions)
+    return all(relu < sign for relu, sign in fractions), (
         f"{words} for rectifiers and sign units at overlap 0.98 (binary, α = 0.75; real, α = 2); "
         "the load depends on the overlap"
     )
@@ -128,15 +131,15 @@ CASES = ((0.4, 0.85), (0.2, 0.85), (0.4, 0.75), (0.6, 0.85))  # loads and overla
 @cache
 def _dense_stabilities(load, overlap):
     """Where the density is largest, and its width, for rectifiers and sign units."""
-    found = []
+    densities = []
     for unit in (ReLU(), Sign()):
         grid = np.linspace(1e-6, 5.0, 101) * unit.scale
         device = TreeCommittee(np.inf, unit, Binary())
         density = stabilities.density(device, load, grid, overlap=overlap, replicas=20)
         mean = np.trapezoid(grid * density, grid)
         width = np.sqrt(np.trapezoid((grid - mean) ** 2 * density, grid))
-        found.append((grid[np.argmax(density)], width))
-    return found
+        densities.append((grid[np.argmax(density)], width))
+    return densities
 
 
 def dense_stabilities_peak_away_from_zero():

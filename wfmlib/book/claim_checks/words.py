@@ -1,4 +1,4 @@
-"""How findings are put into words."""
+"""Text of findings: lists of numbers, rounded, for the answers of checks."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def add(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    get = actions.add_parser(
+    get_parser = actions.add_parser(
         "get",
         help="download what is not here, and check what is",
         description=textwrap.dedent(
@@ -37,22 +37,22 @@ def add(commands):
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    get.add_argument(
+    get_parser.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
         help="fashion_mnist, mnist or cifar10 (default: all)",
     )
-    get.set_defaults(run=_get)
+    get_parser.set_defaults(run=_run)
     parser.set_defaults(run=lambda args: parser.print_help() or 0)
 
 
-def _get(args):
+def _run(args):
     """Find every file of the data sets that are named, and print where it is."""
     from wfmlib.datasets import sources, store
     from wfmlib.numerics import arguments
 
-    names = [arguments.choice("NAME", one, tuple(sources.FOLDERS)) for one in args.names]
+    names = [arguments.choice("NAME", data_set, tuple(sources.FOLDERS)) for data_set in args.names]
     folders = [sources.FOLDERS[name] for name in names or sources.FOLDERS]
     labels = {**sources.REGISTRY, **sources.BATCHES}
     labels.pop(sources.ARCHIVE)

@@ -72,26 +72,27 @@ def _run(args):
     ]
     verdicts = claims.check_all(chosen)
     if args.json:
-        print(json.dumps([one.as_dict() for one in verdicts], indent=2, ensure_ascii=False))
+        rows = [verdict.as_dict() for verdict in verdicts]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
         _print_verdicts(verdicts, bool(args.ids) or args.verbose)
         print(claims.summary(verdicts))
-    return 0 if all(one.as_expected for one in verdicts) else 1
+    return 0 if all(verdict.as_expected for verdict in verdicts) else 1
 
 
 def _print_verdicts(verdicts, details):
     """Print a table, chapter by chapter; with `details`, what stands behind each line."""
     head = ("claim", "paper", "quoted", "found", "tolerance", "verdict")
-    ordered = sorted(verdicts, key=lambda one: one.claim.chapter)
+    ordered = sorted(verdicts, key=lambda verdict: verdict.claim.chapter)
     first, *lines = table([head, *map(_row, ordered)], right=(2, 3, 4))
     print(first)
     pairs = zip(ordered, lines, strict=True)
     for chapter, group in groupby(pairs, key=lambda pair: pair[0].claim.chapter):
         print(f"\nchapter {chapter}")
-        for one, line in group:
+        for verdict, line in group:
             print(line)
-            if details or not one.as_expected:
-                _print_details(one)
+            if details or not verdict.as_expected:
+                _print_details(verdict)
     print()
 
 
@@ -99,17 +100,17 @@ def _row(verdict):
     claim = verdict.claim
     mark = "" if verdict.as_expected else " (!)"
     if claim.numeric:
-        quoted, found, tolerance = claim.printed, verdict.found_text, f"{claim.tolerance:g}"
+        quoted, finding, tolerance = claim.printed, verdict.found_text, f"{claim.tolerance:g}"
     else:
         quoted, tolerance = "true", ""
         words = {"holds": "true", "calibrated": "true", "differs": "false", "undecided": "open"}
-        found = words.get(verdict.verdict, "")
-    return claim.id, claim.source.paper, quoted, found, tolerance, verdict.verdict + mark
+        finding = words.get(verdict.verdict, "")
+    return claim.id, claim.source.paper, quoted, finding, tolerance, verdict.verdict + mark
 
 
 def _print_details(verdict):
     claim = verdict.claim
-    said = (
+    details = (
         ("claim", claim.statement),
         ("where", str(claim.source)),
         ("its words", claim.words),
@@ -122,7 +123,7 @@ def _print_details(verdict):
         ("expected", "" if verdict.as_expected else claim.expected),
         ("took", f"{verdict.seconds:.2f} s" if claim.compute else ""),
     )
-    for name, text in said:
+    for name, text in details:
         if text:
             print(named(name, text))
     print()

@@ -60,9 +60,9 @@ def _run(args):
         files = [Path(folder, f"{experiment.name}.nc")] if folder else []
         if args.folder is None:
             files.append(experiments.cache_folder() / f"{experiment.name}.nc")
-        there = next((file for file in files if file.exists()), None)
-        known = args.folder is None and f"{experiment.name}.nc" in runs.sums(runs.REGISTRY)
-        state = _state(there) if there else "on the site" if known else "none"
+        archive = next((file for file in files if file.exists()), None)
+        on_site = args.folder is None and f"{experiment.name}.nc" in runs.sums(runs.REGISTRY)
+        state = _state(archive) if archive else "on the site" if on_site else "none"
         rows.append((experiment.name, str(experiment.chapter), source, *counts, state))
     print("\n".join(table(rows, right=(1, 3, 4))))
     own = sorted(Path(folder).glob(f"*{runs.MARK}*.nc")) if folder else []

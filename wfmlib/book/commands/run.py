@@ -109,7 +109,7 @@ def _settable(name):
     scales = [experiments.settable(experiment, scale) for scale in labels]
     rows = [("--set", *labels)]
     for setting in dict.fromkeys(itertools.chain(*scales)):
-        values = [textwrap.shorten(_plain(one.get(setting, "")), 30) for one in scales]
+        values = [textwrap.shorten(_plain(settings.get(setting, "")), 30) for settings in scales]
         rows.append((setting, *values))
     return [f"{name}: {experiment.title}", *table(rows)]
 
@@ -128,10 +128,12 @@ def _run(args):
 
     chosen = [experiments.get(name) for name in args.names]  # all, before the first is run
     if args.settings:
-        chosen = [experiments.changed(one, args.settings, args.scale) for one in chosen]
+        chosen = [
+            experiments.changed(experiment, args.settings, args.scale) for experiment in chosen
+        ]
     folder = args.output or experiments.results_folder()
     if folder is None:
-        _tell(
+        _report(
             "wfm run: no folder for the archive: there is no book/results here or above; give one "
             "with --output or set WFMLIB_RESULTS"
         )
@@ -139,13 +141,13 @@ def _run(args):
     status = 0
     try:
         with _executor(args.dask) as executor:
-            for one in chosen:
-                status = max(status, _run_one(one, args, executor, folder))
+            for experiment in chosen:
+                status = max(status, _run_one(experiment, args, executor, folder))
     except (experiments.RunError, OSError) as error:
-        _tell(f"wfm run: {error}")
+        _report(f"wfm run: {error}")
         return 1
     except KeyboardInterrupt:
-        _tell("\nwfm run: interrupted; what is finished is kept, and the same command goes on")
+        _report("\nwfm run: interrupted; what is finished is kept, and the same command goes on")
         return 130
     return status
 
@@ -173,7 +175,7 @@ def _executor(address):
         ) from None
     with client:
         if not client.scheduler_info()["workers"]:
-            _tell(f"the scheduler at {address} has no workers yet: waiting for the first")
+            _report(f"the scheduler at {address} has no workers yet: waiting for the first")
         yield client.get_executor(pure=False)
 
 
@@ -188,14 +190,14 @@ def _run_one(experiment, args, executor, folder):
         f"computed now ({time.perf_counter() - start:.0f} s): {run.path}"
     )
     if run.failures:
-        _tell(f"{len(run.failures)} of {run.wanted} samples failed:")
+        _report(f"{len(run.failures)} of {run.wanted} samples failed:")
         for failure in run.failures[:SHOWN]:
-            _tell(f"  {failure}")
+            _report(f"  {failure}")
         if len(run.failures) > SHOWN:
-            _tell(f"  and {len(run.failures) - SHOWN} more")
-        _tell("the same command computes them again, and nothing else")
+            _report(f"  and {len(run.failures) - SHOWN} more")
+        _report("the same command computes them again, and nothing else")
     return 1 if run.failures else 0
 
 
-def _tell(line):
+def _report(line):
     print(line, file=sys.stderr, flush=True)

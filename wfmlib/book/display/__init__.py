@@ -4,7 +4,7 @@ Imported by no numerics. `figures` and the print fallback need matplotlib, a liv
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
 """
 
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
 from wfmlib.book.display.plotting import plot

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.numerics import arguments
 
 
@@ -24,38 +24,38 @@ def check(values: np.ndarray, stops) -> np.ndarray:
         raise ValueError(f"stops must be numbers from {low:g} to {high:g} in a row, got {stops}")
     gap = np.abs(np.diff(values)).min() * 1e-6
     new = [stop for stop in np.unique(stops) if np.abs(values - stop).min() > gap]
-    every = np.sort(np.concatenate([values, new]))
-    return every if values[0] < values[-1] else every[::-1]
+    all_stops = np.sort(np.concatenate([values, new]))
+    return all_stops if values[0] < values[-1] else all_stops[::-1]
 
 
-def rows(values: np.ndarray, given: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Return rows at `stops`, linear between the rows `given` at `values`; NaN stays NaN."""
+def rows(values: np.ndarray, computed: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return rows at `stops`, linear between the rows `computed` at `values`; NaN stays NaN."""
     if values[0] > values[-1]:
-        values, given = values[::-1], given[::-1]
+        values, computed = values[::-1], computed[::-1]
     left = np.clip(np.searchsorted(values, stops, "right") - 1, 0, len(values) - 2)
     share = (stops - values[left]) / (values[left + 1] - values[left])
-    share = share.reshape(-1, *[1] * (given.ndim - 1))
-    between = (1 - share) * given[left] + share * given[left + 1]
+    share = share.reshape(-1, *[1] * (computed.ndim - 1))
+    between = (1 - share) * computed[left] + share * computed[left + 1]
     # At a computed value the other neighbour, which may be NaN, has no say.
-    between = np.where(share == 0, given[left], between)
-    return np.where(share == 1, given[left + 1], between)
+    between = np.where(share == 0, computed[left], between)
+    return np.where(share == 1, computed[left + 1], between)
 
 
-def marks(values: np.ndarray, given, stops: np.ndarray) -> tuple:
+def marks(values: np.ndarray, computed, stops: np.ndarray) -> tuple:
     """Return curves and rules with a row for each stop where they had one for each value."""
-    frames, found = len(values), []
-    for mark in given:
+    frames, interpolated = len(values), []
+    for mark in computed:
         names = ("x", "y", "error") if isinstance(mark, Curve) else ("x", "y")
         changed = {
             name: rows(values, array, stops)
             for name in names
             if (array := getattr(mark, name)) is not None and len(array) == frames > 1
         }
-        found.append(replace(mark, **changed) if changed else mark)
-    return tuple(found)
+        interpolated.append(replace(mark, **changed) if changed else mark)
+    return tuple(interpolated)
 
 
-def error(values: np.ndarray, given, xlim, ylim) -> float:
+def error(values: np.ndarray, computed, xlim, ylim) -> float:
     """Return about how far curves that are linear between `values` are off, as drawn.
 
     Each computed row is left out in its turn, and compared with the straight line between its
@@ -68,17 +68,17 @@ def error(values: np.ndarray, given, xlim, ylim) -> float:
         In units of the panel: as a share of its width, or of its height.
     """
     worst = 0.0
-    for mark in given:
+    for mark in computed:
         if isinstance(mark, Rule) or max(len(mark.x), len(mark.y)) < 3:
             continue
         low, high = np.clip(mark.only or ylim, *ylim)
         xs, ys = np.broadcast_arrays(*mark.on(len(values))[:2])
         u, v = ((z - a) / (b - a) for z, (a, b) in ((xs, xlim), (ys, ylim)))
-        seen = (ys >= low) & (ys <= high) & (u >= 0) & (u <= 1)
+        inside = (ys >= low) & (ys <= high) & (u >= 0) & (u <= 1)
         for k in range(1, len(values) - 1):
             around = values[[k - 1, k + 1]]
             line = [rows(around, z[[k - 1, k + 1]], values[[k]])[0] for z in (u, v)]
-            off = _apart(np.column_stack([u[k], v[k]])[seen[k]], np.column_stack(line))
+            off = _apart(np.column_stack([u[k], v[k]])[inside[k]], np.column_stack(line))
             h = np.abs(np.diff(values[k - 1 : k + 2]))
             worst = max(worst, off * h.max() ** 2 / (4 * h[0] * h[1]))
     return worst

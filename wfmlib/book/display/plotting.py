@@ -57,8 +57,8 @@ def plot(data: Any, y: str | None = None, x: str | None = None, *, ax: Any = Non
     y = _named("y", y, data)
     dims = data[y].dims
     x = _named("x", dims[0] if x is None and dims else x, data)
-    others = [dim for dim in dims if dim not in data[x].dims]
-    if len(others) > 1 or data[x].ndim != 1:
+    swept = [dim for dim in dims if dim not in data[x].dims]
+    if len(swept) > 1 or data[x].ndim != 1:
         raise ValueError(
             f"data must have {y} along {x} and one more dimension at most, got {dims}: "
             "choose with data.sel(...)"
@@ -67,11 +67,11 @@ def plot(data: Any, y: str | None = None, x: str | None = None, *, ax: Any = Non
     values = data[y]
     if "converged" in data:
         values = values.where(data.converged)
-    for place in range(values.sizes[others[0]]) if others else (None,):
+    for place in range(values.sizes[swept[0]]) if swept else (None,):
         line, looks = values, style
         if place is not None:
-            line = values.isel({others[0]: place})
-            looks = {"label": _value(data, others[0], place)} | style
+            line = values.isel({swept[0]: place})
+            looks = {"label": _value(data, swept[0], place)} | style
         ax.plot(np.asarray(data[x]), np.asarray(line), **looks)
     ax.set(xlabel=label(data[x]), ylabel=label(data[y]))
     return ax
@@ -85,9 +85,9 @@ def label(variable):
 
 
 def _named(argument, name, data):
-    known = sorted(map(str, data.variables))
+    names = sorted(map(str, data.variables))
     if name not in data.variables:
-        raise ValueError(f"{argument} must be one of {', '.join(known)}, got {name!r}")
+        raise ValueError(f"{argument} must be one of {', '.join(names)}, got {name!r}")
     return name
 
 

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import numpy as np
 
-from wfmlib.book.display.marks import Rule
+from wfmlib.book.display.curves import Rule
 from wfmlib.book.display.palette import CYCLE, LINES, resolve, tint
 
 MOST = 5
@@ -27,7 +27,7 @@ def pdf(slider) -> bytes:
 
     count, knots = len(slider.values), len(slider.knots)
     chosen = np.unique(np.linspace(0, knots - 1, min(MOST, knots)).round().astype(int))
-    shown = [int(np.argmin(np.abs(slider.values - knot))) for knot in slider.knots[chosen]]
+    frames = [int(np.argmin(np.abs(slider.values - knot))) for knot in slider.knots[chosen]]
     with style.context("wfmlib.wfm"), mpl.rc_context({"pdf.fonttype": 42}):
         figure = Figure(figsize=(6.4, 4.5))
         axes = figure.subplots()
@@ -42,20 +42,20 @@ def pdf(slider) -> bytes:
                 if mark.only is not None:
                     inside = (rows[1] >= mark.only[0]) & (rows[1] <= mark.only[1])
                     rows[1] = np.where(inside, rows[1], np.nan)
-            still = all(len(row) == 1 for row in rows)
-            for frame, share in zip(shown, np.linspace(0.35, 1.0, len(shown)), strict=True):
-                if still and frame != shown[-1]:
+            fixed = all(len(row) == 1 for row in rows)
+            for frame, share in zip(frames, np.linspace(0.35, 1.0, len(frames)), strict=True):
+                if fixed and frame != frames[-1]:
                     continue
                 x, y = (row[frame if len(row) > 1 else 0] for row in rows)
-                name = mark.name if frame == shown[-1] else None
-                ink = tint(colour, share) if len(shown) > 1 else colour
+                name = mark.name if frame == frames[-1] else None
+                ink = tint(colour, share) if len(frames) > 1 else colour
                 if error is not None and np.isfinite(error).any():
                     bar = error[frame if len(error) > 1 else 0]
                     axes.errorbar(x, y, bar, color=ink, label=name, **look)
                 else:
                     axes.plot(x, y, color=ink, label=name, **look)
-        steps = ", ".join(slider.texts[frame] for frame in shown)
-        if len(shown) > 1:
+        steps = ", ".join(slider.texts[frame] for frame in frames)
+        if len(frames) > 1:
             axes.set_title(f"{slider.parameter} = {steps} (light to dark)")
         axes.set(xlabel=slider.xlabel, ylabel=slider.ylabel, xlim=slider.xlim, ylim=slider.ylim)
         figure.legend(loc="outside upper center", ncols=2)

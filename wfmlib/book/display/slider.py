@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wfmlib.book.display import between, svg, ticks
-from wfmlib.book.display.marks import Curve, Rule, label
+from wfmlib.book.display.curves import Curve, Rule, label
 from wfmlib.book.display.notebook import is_live
 from wfmlib.numerics import arguments
 
@@ -131,8 +131,8 @@ def slider(
     for text in notes:
         arguments.member("each of note", text, (str,))
     notes = tuple(typeset(text) for text in notes)
-    given = parameter, values, marks, xlabel, ylabel, alt, xlim, ylim, start, notes
-    return Slider(*given, knots=knots, off=off, compute=compute)
+    settings = parameter, values, marks, xlabel, ylabel, alt, xlim, ylim, start, notes
+    return Slider(*settings, knots=knots, off=off, compute=compute)
 
 
 def stops_of(values: ArrayLike, stops: ArrayLike) -> np.ndarray:
@@ -261,7 +261,7 @@ class Slider:
             body = self.figure(frame, exact=True) + self._below(frame, exact=True)
             return f'<figure class="wfm-slider">{style}<div>{body}</div></figure>'
 
-        shown = ipywidgets.HTML(picture(self.start))
+        drawing = ipywidgets.HTML(picture(self.start))
         choice = ipywidgets.SelectionSlider(
             options=[(text, frame) for frame, text in enumerate(self.texts)],
             value=self.start,
@@ -276,7 +276,7 @@ class Slider:
         message_below = ipywidgets.HTML()
 
         def move(change):
-            shown.value = picture(change["new"])
+            drawing.value = picture(change["new"])
             typed.value, message_below.value = self.texts[change["new"]], ""
 
         def go(change):
@@ -291,7 +291,7 @@ class Slider:
         typed.observe(go, "value")
         layout = {"width": "100%", "max_width": "45rem", "margin": "0 auto"}
         control = ipywidgets.HBox([choice, typed], layout=layout)
-        return ipywidgets.VBox([shown, control, message_below])
+        return ipywidgets.VBox([drawing, control, message_below])
 
     def nearest(self, text: str) -> tuple[int | None, str]:
         """Return the stop nearest to a value that was typed, and what to say of it.
@@ -320,8 +320,8 @@ class Slider:
     def _below(self, frame, exact=False):
         """Return the sentences below the slider."""
         note = f'<p class="wfm-note">{escape(self.notes[frame])}</p>' if self.notes else ""
-        made = "" if exact and self.compute else self.made
-        return note + (f'<p class="wfm-made">{escape(made)}</p>' if made else "")
+        sentence = "" if exact and self.compute else self.made
+        return note + (f'<p class="wfm-made">{escape(sentence)}</p>' if sentence else "")
 
     def _computed(self, frame):
         """Return the marks at a stop, its curves computed."""
@@ -346,12 +346,12 @@ class Slider:
                 names = [
                     name for name in ("x", "y", "error") if getattr(mark, name, None) is not None
                 ]
-                still = {
+                fixed = {
                     name: getattr(mark, name)[frame : frame + 1]
                     for name in names
                     if len(getattr(mark, name)) > 1
                 }
-                marks.append(replace(mark, **still))
+                marks.append(replace(mark, **fixed))
         return marks
 
     @cached_property
@@ -361,9 +361,10 @@ class Slider:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if self.mode == "live" or (self.mode is None and is_live()):
-            shown = self.widget()  # its own method is another one in ipywidgets 7, as Colab has it
-            view = {"version_major": 2, "version_minor": 0, "model_id": shown.model_id}
-            return {"text/plain": repr(shown), "application/vnd.jupyter.widget-view+json": view}
+            # its own method is another one in ipywidgets 7, as Colab has it
+            widget = self.widget()
+            view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+            return {"text/plain": repr(widget), "application/vnd.jupyter.widget-view+json": view}
         from wfmlib.book.display.printed import pdf
 
         return {

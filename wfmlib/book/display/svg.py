@@ -11,7 +11,7 @@ from html import escape
 
 import numpy as np
 
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.book.display.palette import CYCLE, on_dark, resolve
 from wfmlib.book.display.ticks import ticks
 
@@ -206,13 +206,13 @@ def smoothed(x, y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dots(x, y):
-    shown = np.isfinite(x) & np.isfinite(y)
-    return "".join(f"M{u:.0f} {v:.0f}h0" for u, v in zip(x[shown], y[shown], strict=True))
+    finite = np.isfinite(x) & np.isfinite(y)
+    return "".join(f"M{u:.0f} {v:.0f}h0" for u, v in zip(x[finite], y[finite], strict=True))
 
 
 def _bars(x, low, high):
-    shown = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
-    ends = zip(x[shown], low[shown], high[shown], strict=True)
+    finite = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
+    ends = zip(x[finite], low[finite], high[finite], strict=True)
     return "".join(f"M{u:.0f} {v:.0f}V{w:.0f}" for u, v, w in ends)
 
 

@@ -98,7 +98,7 @@ class Function:
         """Return the values of the answer at the points."""
         if not callable(answer):
             raise TypeError(f"answer must be a function, {self.asked}, not {answer!r}")
-        found = []
+        numbers = []
         for point in self.points:
             try:
                 value = _real(answer(point))
@@ -107,8 +107,8 @@ class Function:
                 raise
             if value is None or value.size != 1:
                 raise TypeError(f"answer must be a function that returns a number at {point}")
-            found.append(value.item())
-        return np.array(found)
+            numbers.append(value.item())
+        return np.array(numbers)
 
     def at_points(self, function: Callable[[float], float]) -> np.ndarray:
         """Return what is right, or a mistake, at the points."""
@@ -117,21 +117,21 @@ class Function:
 
 def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
     """Return whether an answer is right, or the hint for the mistake that gives it."""
-    given, right = question.values(answer), question.at_points(question.right)
+    values, right = question.values(answer), question.at_points(question.right)
     tolerance = question.tolerance
-    if _equal(given, right, tolerance):
+    if _equal(values, right, tolerance):
         return Result(exercise, True, f"right, within {_percent(tolerance)}.")
     for mistake, hint in question.mistakes:
-        if _equal(given, question.at_points(mistake), tolerance):
+        if _equal(values, question.at_points(mistake), tolerance):
             return Result(exercise, False, f"not yet. {hint}")
     near = max(COARSEST, 2.0 * tolerance)
-    if _equal(given, right, near):
+    if _equal(values, right, near):
         said = f"close: within {_percent(near)}, but not within {_percent(tolerance)}."
         return Result(exercise, False, f"{said} Give more figures.")
     for slip, hint in slips(right, "distance" in question.asked or "overlap" in question.asked):
-        if _equal(given, slip, min(tolerance, COARSEST)):
+        if _equal(values, slip, min(tolerance, COARSEST)):
             return Result(exercise, False, f"not yet. {hint}")
-    if question.nats and _equal(given, right / np.log(2.0), min(tolerance, COARSEST)):
+    if question.nats and _equal(values, right / np.log(2.0), min(tolerance, COARSEST)):
         return Result(exercise, False, "not yet. Which logarithm? The book counts in nats.")
     return Result(exercise, False, OTHERWISE)
 
@@ -139,26 +139,26 @@ def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
 def slips(right: np.ndarray, of_overlaps: bool) -> list[tuple[np.ndarray, str]]:
     """Return what slips in any exercise give, each with its hint."""
     twice = "A factor of two is missing, or is there twice."
-    found = [(-right, "Look at the sign."), (0.5 * right, twice), (2.0 * right, twice)]
+    wrong = [(-right, "Look at the sign."), (0.5 * right, twice), (2.0 * right, twice)]
     if of_overlaps:
         hint = "Overlap or distance? q = 1 - 2d."
-        found += [(1.0 - 2.0 * right, hint), (0.5 - 0.5 * right, hint)]
-    found += [
+        wrong += [(1.0 - 2.0 * right, hint), (0.5 - 0.5 * right, hint)]
+    wrong += [
         (100.0 * right, "In per cent? A share of one is asked for."),
         (1.0 - right, "This is one minus the answer."),
         (np.divide(1.0, right, out=np.full_like(right, np.inf), where=right != 0), "Inverted."),
         (right**2, "This is the square of the answer."),
         (np.sqrt(np.abs(right)), "This is the root of the answer."),
     ]
-    return found + [(size * right, "It is asked for per weight.") for size in SIZES]
+    return wrong + [(size * right, "It is asked for per weight.") for size in SIZES]
 
 
 def _percent(share):
     return f"{100.0 * share:.2g} %".replace("e-0", "e-")
 
 
-def _equal(given, wanted, tolerance):
-    return bool(np.all(np.abs(given - wanted) <= tolerance * np.abs(wanted)))
+def _equal(values, expected, tolerance):
+    return bool(np.all(np.abs(values - expected) <= tolerance * np.abs(expected)))
 
 
 def _real(value):
@@ -166,9 +166,9 @@ def _real(value):
     if isinstance(value, Fraction | Decimal):
         value = float(value)
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except ValueError:  # rows of different lengths
         return None
-    if found.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf":
         return None
-    return found.astype(float)
+    return array.astype(float)

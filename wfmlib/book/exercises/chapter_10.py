@@ -18,14 +18,14 @@ def _places(d):
     return -d * math.log(d) - (1.0 - d) * math.log(1.0 - d)
 
 
-def _both(q):
+def _aligned(q):
     """The probability that two fields of covariance q are positive."""
     return 0.25 + math.asin(q) / (2.0 * math.pi)
 
 
 def pairs_gap(q):
     """The last load of pairs of the binary perceptron at an overlap, annealed."""
-    return -(math.log(2.0) + _places((1.0 - q) / 2.0)) / math.log(_both(q))
+    return -(math.log(2.0) + _places((1.0 - q) / 2.0)) / math.log(_aligned(q))
 
 
 def alone_band(load):
@@ -38,9 +38,9 @@ def _alone(load, overlap):
     planted = clusters.entropy(Perceptron(), load, 0.5, replicas=1, constraint=BAND)
 
     def exponent(d):
-        both = clusters.solve(Perceptron(), 1.0, overlap(d), replicas=2, constraint=BAND).entropy
-        both -= clusters.entropy(Perceptron(), 0.0, overlap(d), replicas=2)
-        return math.log(2.0) + _places(d) + load * both - planted
+        pairs = clusters.solve(Perceptron(), 1.0, overlap(d), replicas=2, constraint=BAND).entropy
+        pairs -= clusters.entropy(Perceptron(), 0.0, overlap(d), replicas=2)
+        return math.log(2.0) + _places(d) + load * pairs - planted
 
     return scipy.optimize.brentq(exponent, 1e-6, 0.2, xtol=1e-12)
 
@@ -63,15 +63,17 @@ QUESTIONS = {
         pairs_gap,
         [
             (
-                lambda q: -_places((1.0 - q) / 2.0) / math.log(_both(q)),
+                lambda q: -_places((1.0 - q) / 2.0) / math.log(_aligned(q)),
                 "The second vector has been counted; how many choices has the first one?",
             ),
             (
-                lambda q: -(math.log(2.0) + _places((1.0 - q) / 2.0)) / math.log(2.0 * _both(q)),
+                lambda q: (
+                    -(math.log(2.0) + _places((1.0 - q) / 2.0)) / math.log(2.0 * _aligned(q))
+                ),
                 "This is the probability for the second vector, given the first: take both.",
             ),
             (
-                lambda q: -2.0 * math.log(2.0) / math.log(_both(q)),
+                lambda q: -2.0 * math.log(2.0) / math.log(_aligned(q)),
                 "Not all pairs of vectors have this overlap: count those that do.",
             ),
         ],

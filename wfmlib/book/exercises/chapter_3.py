@@ -53,29 +53,29 @@ def _votes(load):
 
 def unanimous(load):
     """Share of the patterns on which all three units of a typical solution are right."""
-    every, right, weights = _votes(load)
-    return float(np.sum(weights * every / right))
+    all_right, right, weights = _votes(load)
+    return float(np.sum(weights * all_right / right))
 
 
 def _ratio_of_means(load):
-    every, right, weights = _votes(load)
-    return float(np.sum(weights * every) / np.sum(weights * right))
+    all_right, right, weights = _votes(load)
+    return float(np.sum(weights * all_right) / np.sum(weights * right))
 
 
 def _any(load):
-    every, _, weights = _votes(load)
-    return float(np.sum(weights * every))
+    all_right, _, weights = _votes(load)
+    return float(np.sum(weights * all_right))
 
 
 @cache
 def _group(unit, q1):
     """Field of the replicas, its distribution in the group, and three effective overlaps."""
     spread = large_deviation.solve(TreeCommittee(np.inf, unit), 1.0, q1).spread
-    at, centre = unit.effective_overlap(q1), unit.effective_overlap(math.sqrt(q1)).c
-    shared = FIELD - at.slope * spread / at.complement * HAZARD
-    shared *= math.sqrt(at.complement / at.c)
+    overlap, centre = unit.effective_overlap(q1), unit.effective_overlap(math.sqrt(q1)).c
+    shared = FIELD - overlap.slope * spread / overlap.complement * HAZARD
+    shared *= math.sqrt(overlap.complement / overlap.c)
     weight = gaussian.G(shared) * np.gradient(shared, FIELD) * (FIELD[1] - FIELD[0])
-    return weight, at.c, at.complement, centre
+    return weight, overlap.c, overlap.complement, centre
 
 
 def centre_errs(q1, unit=Sign(), nearer=True, right=True, root=True):

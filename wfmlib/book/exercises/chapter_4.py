@@ -68,19 +68,19 @@ def _arcsine(degree):
 def _table():
     """Cost of the overlaps, and the even moments of the sign of a unit in a group."""
     powers = np.arange(2, 1001, 2)
-    found = np.empty((len(GAPS), len(powers)))
-    for row, gap in zip(found, GAPS, strict=True):
+    even_moments = np.empty((len(GAPS), len(powers)))
+    for row, gap in zip(even_moments, GAPS, strict=True):
         width = math.sqrt(gap / (1.0 - gap))
         u, weight = gaussian.grid((0.0, width))
         square = (1.0 - 2.0 * gaussian.H(u / width)) ** 2
         row[:] = np.cumprod(np.tile(square, (len(powers), 1)), axis=0) @ weight
-    return -0.5 * (np.log(GAPS) + 1.0 - GAPS), found, powers
+    return -0.5 * (np.log(GAPS) + 1.0 - GAPS), even_moments, powers
 
 
 def _cost_and_gain(units, orders=None):
     """What an overlap costs, and what it gains at load one, over the overlaps."""
-    cost, found, powers = _table()
-    terms = found**units / (powers * (powers - 1.0))
+    cost, even_moments, powers = _table()
+    terms = even_moments**units / (powers * (powers - 1.0))
     return cost, np.sum(terms[:, :orders], axis=1)
 
 

@@ -72,8 +72,8 @@ TAIL = scipy.integrate.cumulative_trapezoid(log_loss(STARTS[::-1]), -STARTS[::-1
 def _potential(load, margin, deviation=2.0, at_margin=True):
     """The estimate of the entropy at `DISTANCES` around a solution of a margin."""
     cut = np.interp(margin / (deviation * np.sqrt(DISTANCES)), STARTS, TAIL[::-1])
-    found = _densities(load)(margin if at_margin else 0.0)
-    cost = deviation * load * found * np.sqrt(DISTANCES) * cut
+    at_margin_density = _densities(load)(margin if at_margin else 0.0)
+    cost = deviation * load * at_margin_density * np.sqrt(DISTANCES) * cut
     return DISTANCES * (1.0 - np.log(DISTANCES)) - cost
 
 

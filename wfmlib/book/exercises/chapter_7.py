@@ -29,12 +29,12 @@ def widens_below(p):
     return _widens(1.0 - (1.0 - p) ** 2, p**2)
 
 
-def _widens(one, both, norm=1.0):
-    """Root of ``(A - B) G(x) = -x Z(x)``; `one` is A, `both` is B, and G is divided by `norm`."""
+def _widens(lone, both, norm=1.0):
+    """Root of ``(A - B) G(x) = -x Z(x)``; `lone` is A, `both` is B, and G is divided by `norm`."""
 
     def excess(x):
-        z = one * gaussian.H(-x) + both * gaussian.H(x)
-        return (one - both) * gaussian.G(x) / norm + x * z
+        z = lone * gaussian.H(-x) + both * gaussian.H(x)
+        return (lone - both) * gaussian.G(x) / norm + x * z
 
     return scipy.optimize.brentq(excess, -12.0, 0.0, xtol=1e-12)
 

@@ -1,4 +1,4 @@
-"""Which exercises can be checked, and the check."""
+"""Table of the exercises whose answers can be checked, and the check."""
 
 from __future__ import annotations
 

@@ -213,8 +213,8 @@ def find(name: str, folder: str | Path | None = None, *, scale: str = "paper") -
         return path
     if folder is None and scale == "paper" and f"{name}.nc" in runs.sums(runs.REGISTRY):
         return _from_site(f"{name}.nc", _make(name))
-    where = f"there is no archive {path}" if path else f"no folder of archives: set {RESULTS}"
-    raise FileNotFoundError(f"{where}: {_make(name, scale)}")
+    absence = f"there is no archive {path}" if path else f"no folder of archives: set {RESULTS}"
+    raise FileNotFoundError(f"{absence}: {_make(name, scale)}")
 
 
 def _make(name, scale="paper"):
@@ -253,11 +253,11 @@ def _from_site(file, make):
             bar = sys.stderr.isatty()
             keeper.fetch(file, downloader=pooch.HTTPDownloader(bar, timeout=PATIENCE))
     except (OSError, ValueError) as error:  # no connection or no room; or another SHA-256
-        told = isinstance(error, ValueError) or getattr(error, "response", None) is not None
-        why = str(error) if told else error.strerror or type(error).__name__
+        answered = isinstance(error, ValueError) or getattr(error, "response", None) is not None
+        reason = str(error) if answered else error.strerror or type(error).__name__
         raise FileNotFoundError(
-            f"{file} is not here, and {keeper.get_url(file)} does not give it ({why}). {SITE} may "
-            f"name another address of the book's site, or its folder. Or {make}"
+            f"{file} is not here, and {keeper.get_url(file)} does not give it ({reason}). {SITE} "
+            f"may name another address of the book's site, or its folder. Or {make}"
         ) from None
     return path
 
@@ -432,16 +432,16 @@ def complete(name: str) -> Any:
     """
     file, make = f"its archive {name}.nc", _make(name)
     try:
-        found = load(name)
+        archive = load(name)
     except FileNotFoundError:
         raise ArchiveError(f"{file} is not here: {make}", absent=True) from None
     except (OSError, DamagedArchiveError):
         raise ArchiveError(f"{file} is damaged: {make} anew", absent=False) from None
-    if not runs.is_current(found, get(name), "paper"):
+    if not runs.is_current(archive, get(name), "paper"):
         raise ArchiveError(
             f"{file} belongs to another definition of it: {make} anew", absent=False
         )
-    done, wanted = found.attrs["samples_done"], found.attrs["samples_wanted"]
+    done, wanted = archive.attrs["samples_done"], archive.attrs["samples_wanted"]
     if done < wanted:
         raise ArchiveError(f"{file} holds {done} of {wanted} samples: {make} whole", absent=True)
-    return found
+    return archive

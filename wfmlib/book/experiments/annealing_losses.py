@@ -43,7 +43,7 @@ def sample(settings, point, seed):
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     common = {name: settings[name] for name in ("beta", "sweeps", "steps", "gamma")}
     if point["loss"] == "replicated":
-        found = replicated_annealing(
+        result = replicated_annealing(
             device,
             xi,
             sigma,
@@ -55,20 +55,20 @@ def sample(settings, point, seed):
             rng=moves_seed,
             **(common | {"beta": settings["replicated_beta"]}),
         )
-        errors = [found.errors, *found.replica_errors]
-        proposals = settings["replicas"] * found.epochs
+        errors = [result.errors, *result.replica_errors]
+        proposals = settings["replicas"] * result.epochs
     else:
-        found = simulated_annealing(
+        result = simulated_annealing(
             device, xi, sigma, loss=point["loss"], rng=moves_seed, **common
         )
-        errors = [found.errors]
-        proposals = found.epochs
+        errors = [result.errors]
+        proposals = result.epochs
     return {
         "solved": min(errors) == 0,
         "errors": min(errors),
-        "reference_errors": found.errors,
+        "reference_errors": result.errors,
         "mean_errors": float(np.mean(errors[-settings["replicas"] :])),
-        "sweeps": found.epochs,
+        "sweeps": result.epochs,
         "proposals": proposals,
     }
 

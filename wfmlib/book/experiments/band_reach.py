@@ -1,4 +1,4 @@
-"""How far in load reinforced message passing goes on the symmetric binary perceptron."""
+"""Reach in load of reinforced message passing on the symmetric binary perceptron."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sample(settings, point, seed):
     patterns_seed, start = seed.spawn(2)
     N = point["N"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
-    found = reinforced_message_passing(
+    result = reinforced_message_passing(
         xi,
         sigma,
         constraint=Band(settings["kappa"]),
@@ -25,10 +25,10 @@ def sample(settings, point, seed):
         rng=start,
     )
     return {
-        "solved": found.errors == 0,
-        "errors": found.errors,
-        "sweeps": found.sweeps,
-        "ending": ENDINGS.index(found.outcome),
+        "solved": result.errors == 0,
+        "errors": result.errors,
+        "sweeps": result.sweeps,
+        "ending": ENDINGS.index(result.outcome),
     }
 
 

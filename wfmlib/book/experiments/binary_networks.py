@@ -59,17 +59,17 @@ def sample(settings, point, seed):
     order = np.random.default_rng(order_seed).permutation(len(xi))[: point["size"]]
     xi, sigma = xi[order], sigma[order]
     seeds = training_seed.spawn(len(settings["solution"]))
-    found = [train(settings, name, xi, sigma, one) for one in seeds]
+    solutions = [train(settings, name, xi, sigma, run_seed) for run_seed in seeds]
     rng = np.random.default_rng(profile_seed)
-    profiles = [_profile(settings, one, xi, sigma, rng) for one in found]
+    profiles = [_profile(settings, solution, xi, sigma, rng) for solution in solutions]
     return {
-        "errors": np.array([one.errors for one in found]),
-        "fewest": np.array([one.fewest_errors for one in found]),
-        "test_error": np.array([_share(one, *test) for one in found]),
-        "profile": np.array([one["error_rate"].values for one in profiles]),
+        "errors": np.array([solution.errors for solution in solutions]),
+        "fewest": np.array([solution.fewest_errors for solution in solutions]),
+        "test_error": np.array([_share(solution, *test) for solution in solutions]),
+        "profile": np.array([profile["error_rate"].values for profile in profiles]),
         "realised": profiles[0]["realised"].values,
-        **_overlaps(found),
-        "overlap_random": _overlap_random(found[0].weights, random_seed),
+        **_overlaps(solutions),
+        "overlap_random": _overlap_random(solutions[0].weights, random_seed),
     }
 
 
@@ -101,11 +101,13 @@ def _share(solution, xi, sigma):
 def _overlaps(solutions):
     """Return mean overlaps of all pairs: as they are, matched, and matched layer by layer."""
     plain, matched, layers = [], [], []
-    for one, two in combinations(solutions, 2):
-        fitted = landscape.match_layers(one, two)
-        plain.append(landscape.overlap(one, two))
-        matched.append(landscape.overlap(one, fitted))
-        layers.append([landscape.overlap(a, b) for a, b in zip(one.weights, fitted, strict=True)])
+    for first, second in combinations(solutions, 2):
+        fitted = landscape.match_layers(first, second)
+        plain.append(landscape.overlap(first, second))
+        matched.append(landscape.overlap(first, fitted))
+        layers.append(
+            [landscape.overlap(a, b) for a, b in zip(first.weights, fitted, strict=True)]
+        )
     by_layer = np.full(LAYERS, np.nan)
     by_layer[: len(solutions[0].weights)] = np.mean(layers, axis=0)
     return {
@@ -118,8 +120,8 @@ def _overlaps(solutions):
 def _overlap_random(like, seed):
     """Return what matching makes of two networks of random weights."""
     rng = np.random.default_rng(seed)
-    one, two = ([rng.choice([-1, 1], w.shape) for w in like] for _ in range(2))
-    return landscape.overlap(one, two, match=True)
+    first, second = ([rng.choice([-1, 1], w.shape) for w in like] for _ in range(2))
+    return landscape.overlap(first, second, match=True)
 
 
 def _profile(settings, solution, xi, sigma, rng):
@@ -161,7 +163,7 @@ def images(name):
     }[name]
     sets = [read(part) for part in parts]
     middle = np.median(sets[0][0].reshape(len(sets[0][0]), -1), axis=0)
-    return tuple(_signs(name, middle, *one) for one in sets)
+    return tuple(_signs(name, middle, *pictures) for pictures in sets)
 
 
 def _signs(name, middle, pixels, labels):

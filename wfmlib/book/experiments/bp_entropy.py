@@ -21,7 +21,7 @@ def sample(settings, point, seed):
     N = settings["N"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     try:
-        found = learning.belief_propagation(
+        marginals = learning.belief_propagation(
             TreeCommittee(settings["units"]),
             xi,
             sigma,
@@ -33,11 +33,11 @@ def sample(settings, point, seed):
         sweeps = error.report.iterations
         return dict(NOTHING, sweeps=sweeps)
     return {
-        "entropy": found.entropy,
-        "overlap": float(np.mean(found.means**2)),
-        "converged": found.converged,
-        "sweeps": found.sweeps,
-        "residual": found.residual,
+        "entropy": marginals.entropy,
+        "overlap": float(np.mean(marginals.means**2)),
+        "converged": marginals.converged,
+        "sweeps": marginals.sweeps,
+        "residual": marginals.residual,
     }
 
 

@@ -1,4 +1,4 @@
-"""How far in load focusing BP and the clipped rule go at 10^4 weights and more.
+"""Reach in load of focusing BP and the clipped rule at 10^4 weights and more.
 
 The runs of `cluster_reach` on larger instances: each case has its own loads and its own number of
 instances, since a sweep of 30,001 weights takes nine hundred times as long as one of 1001.
@@ -38,23 +38,23 @@ def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
     name, _, load = point["case"].rpartition(AT)
     run = settings["runs"][name]
-    ended = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps")}
-    for k, one in enumerate(seed.spawn(run["instances"])):
-        ended["errors"][k], ended["sweeps"][k] = _ended(run, float(load), one)
-    return ended
+    endings = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps")}
+    for k, instance_seed in enumerate(seed.spawn(run["instances"])):
+        endings["errors"][k], endings["sweeps"][k] = _run_instance(run, float(load), instance_seed)
+    return endings
 
 
-def _ended(run, alpha, seed):
+def _run_instance(run, alpha, seed):
     """Return the wrong answers that one instance ends with, and how long it took."""
     patterns_seed, start = seed.spawn(2)
     xi, sigma = patterns.random(
         round(alpha * run["N"]), run["N"], rng=patterns_seed, dtype=np.int8
     )
     if "replicas" in run["options"]:
-        found = learning.focusing_bp(
+        result = learning.focusing_bp(
             Perceptron(), xi, sigma, stop_at_solution=True, rng=start, **run["options"]
         )
-        return found.errors, found.epochs
+        return result.errors, result.epochs
     number = int(start.generate_state(1)[0])
     weights, epochs = clipped_rule(xi, sigma, seed=number, **run["options"])
     return Perceptron().network(weights).errors(xi, sigma), epochs

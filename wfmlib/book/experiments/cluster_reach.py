@@ -1,4 +1,4 @@
-"""How far in load three algorithms go on the binary perceptron, two of them at two speeds."""
+"""Reach in load of three algorithms on the binary perceptron, two of them at two speeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sample(settings, point, seed):
         errors = Perceptron().network(weights).errors(xi, sigma)
         return _outcome(errors, sweeps, outcome(errors, settled=False))
     if "focusing" in algorithm:
-        found = learning.focusing_bp(
+        result = learning.focusing_bp(
             Perceptron(),
             xi,
             sigma,
@@ -48,7 +48,7 @@ def sample(settings, point, seed):
             rng=start,
             **{name: settings[name] for name in ("replicas", "max_sweeps", "tolerance", "form")},
         )
-        return _outcome(found.errors, found.epochs, found.outcome)
+        return _outcome(result.errors, result.epochs, result.outcome)
     reinforced = reinforced_message_passing(
         xi,
         sigma,
@@ -60,8 +60,8 @@ def sample(settings, point, seed):
     return _outcome(reinforced.errors, reinforced.sweeps, reinforced.outcome)
 
 
-def _outcome(errors, sweeps, how):
-    ending = learning.ENDINGS.index(how)
+def _outcome(errors, sweeps, ending_name):
+    ending = learning.ENDINGS.index(ending_name)
     return {"solved": errors == 0, "errors": errors, "sweeps": sweeps, "ending": ending}
 
 

@@ -1,4 +1,4 @@
-"""How far in load reinforced messages go at 10^3 to 10^5 weights, and binary least action.
+"""Reach in load of reinforced messages at 10^3 to 10^5 weights, and of binary least action.
 
 Each run has its own loads, next to where its success ends, and each size its own number of
 instances: a sweep of 10^5 weights takes ten thousand times as long as one of 10^3.
@@ -39,15 +39,15 @@ QUICK = {
 MOST = 10  # instances of a sample
 
 
-def told(runs):
+def settings_of(runs):
     """Return the settings of a scale."""
     names = "N", "instances", "loads", "options"
-    return {"runs": {name: dict(zip(names, one, strict=True)) for name, one in runs.items()}}
+    return {"runs": {name: dict(zip(names, values, strict=True)) for name, values in runs.items()}}
 
 
 def cases(runs):
     """Return the name of each run at each of its loads."""
-    return tuple(f"{name}{AT}{load:g}" for name, one in runs.items() for load in one[2])
+    return tuple(f"{name}{AT}{load:g}" for name, values in runs.items() for load in values[2])
 
 
 def scale(runs, samples, most):
@@ -55,7 +55,7 @@ def scale(runs, samples, most):
     return Scale(
         grid={"case": cases(runs)},
         samples=samples,
-        settings=told(runs),
+        settings=settings_of(runs),
         coordinates={"instance": range(most)},
     )
 
@@ -64,21 +64,21 @@ def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
     name, _, load = point["case"].rpartition(AT)
     run = settings["runs"][name]
-    ended = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
-    for k, one in enumerate(seed.spawn(run["instances"])):
-        errors, sweeps, how = _ended(run, float(load), one)
-        ended["errors"][k], ended["sweeps"][k] = errors, sweeps
-        ended["ending"][k] = ENDINGS.index(how)
-    return ended
+    endings = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
+    for k, instance_seed in enumerate(seed.spawn(run["instances"])):
+        errors, sweeps, ending = _run_instance(run, float(load), instance_seed)
+        endings["errors"][k], endings["sweeps"][k] = errors, sweeps
+        endings["ending"][k] = ENDINGS.index(ending)
+    return endings
 
 
-def _ended(run, alpha, seed):
+def _run_instance(run, alpha, seed):
     """Return the fewest wrong answers of a run on one instance, its sweeps, and how it ended."""
     patterns_seed, start = seed.spawn(2)
     packed = PackedPatterns.random(round(alpha * run["N"]), run["N"], rng=patterns_seed)
     if "rate" in run["options"]:
-        found = packed_reinforced(packed, rng=start, threads=1, **run["options"])
-        return found.errors, found.sweeps, found.outcome
+        result = packed_reinforced(packed, rng=start, threads=1, **run["options"])
+        return result.errors, result.sweeps, result.outcome
     right = np.ones(packed.P, dtype=np.int8)  # labels are in the patterns
     learned = clipped_replicas(packed.unpack(), right, rng=start, **run["options"])
     return learned.errors, learned.epochs, outcome(learned.errors, settled=False)

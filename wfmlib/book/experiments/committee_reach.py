@@ -1,4 +1,4 @@
-"""How far in load five algorithms solve the K = 9 tree committee (P1, Sec. IV).
+"""Reach in load of five algorithms on the K = 9 tree committee (P1, Sec. IV).
 
 With the steps and schedules that P1 gives for random patterns at load 1: only the limits are set
 here, and the two algorithms of least action run once more with a third of the step. A run counts
@@ -47,15 +47,15 @@ def sample(settings, point, seed):
     N, algorithm = settings["N"], point["algorithm"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=patterns_seed)
     name, recipe = algorithm.partition(",")[0], settings["recipes"][algorithm]
-    found = solve(name, TreeCommittee(settings["units"]), xi, sigma, algorithm_seed, **recipe)
-    if found is None:
+    result = solve(name, TreeCommittee(settings["units"]), xi, sigma, algorithm_seed, **recipe)
+    if result is None:
         return {"solved": False, "errors": -1, "fewest": -1, "epochs": -1}
-    fewest = min(int(min(found.history["errors"])), found.errors)
+    fewest = min(int(min(result.history["errors"])), result.errors)
     return {
         "solved": fewest == 0,
-        "errors": found.errors,
+        "errors": result.errors,
         "fewest": fewest,
-        "epochs": found.epochs,
+        "epochs": result.epochs,
     }
 
 

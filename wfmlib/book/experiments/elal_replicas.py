@@ -1,4 +1,4 @@
-"""How many replicas entropic least action learning needs, K = 9 tree committee (P1, Sec. IV, V).
+"""Number of replicas in entropic least action learning, K = 9 tree committee (P1, Sec. IV, V).
 
 On the patterns of `tree_minima`, sample by sample.
 """
@@ -28,7 +28,7 @@ def sample(settings, point, seed):
     """Return what a number of replicas found on one set of patterns, and what surrounds it."""
     patterns_seed, algorithm_seed = seed.spawn(2)
     xi, sigma = patterns.random(settings["P"], settings["N"], rng=patterns_seed)
-    found = learning.entropic_least_action(
+    result = learning.entropic_least_action(
         TreeCommittee(settings["units"]),
         xi,
         sigma,
@@ -36,12 +36,12 @@ def sample(settings, point, seed):
         rng=algorithm_seed,
         **settings["recipe"],
     )
-    ended = {"errors": found.errors, "collapsed": found.converged, "epochs": found.epochs}
-    if found.errors > 0:
+    ending = {"errors": result.errors, "collapsed": result.converged, "epochs": result.epochs}
+    if result.errors > 0:
         missing = np.full(len(settings["beta"]), np.nan)
-        return ended | {"largest": missing} | no_curve(settings)
-    largest = [landscape.max_eigenvalue(found, xi, sigma, beta=beta) for beta in settings["beta"]]
-    return ended | {"largest": np.array(largest)} | curve(settings, found, xi, sigma)
+        return ending | {"largest": missing} | no_curve(settings)
+    largest = [landscape.max_eigenvalue(result, xi, sigma, beta=beta) for beta in settings["beta"]]
+    return ending | {"largest": np.array(largest)} | curve(settings, result, xi, sigma)
 
 
 EXPERIMENT = Experiment(

@@ -1,4 +1,4 @@
-"""How far in load focusing belief propagation solves the K = 3 tree committee (P1, App. D 1).
+"""Reach in load of focusing belief propagation on the K = 3 tree committee (P1, App. D 1).
 
 Exact and expanded messages on the same patterns: the paper reaches 2.7 with the former and 2.6
 with the latter.

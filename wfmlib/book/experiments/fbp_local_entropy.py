@@ -29,13 +29,13 @@ SETTINGS = {
 
 def sample(settings, point, seed):
     """Return how one run ended, and the local entropy around its solution."""
-    xi, sigma, found = focus(settings, point["alpha"], seed, form=settings["form"])
+    xi, sigma, result = focus(settings, point["alpha"], seed, form=settings["form"])
     around = (
-        curve(settings, found, xi, sigma)
-        if found is not None and found.errors == 0
+        curve(settings, result, xi, sigma)
+        if result is not None and result.errors == 0
         else no_curve(settings)
     )
-    return outcome(found) | around
+    return outcome(result) | around
 
 
 EXPERIMENT = Experiment(

@@ -1,4 +1,4 @@
-"""What focusing finds on the binary perceptron at load 1/2 (P3, Fig. 3 and App. B 3).
+"""Solutions of focusing on the binary perceptron at load 1/2 (P3, Fig. 3 and App. B 3).
 
 Solutions, the local entropy around them, and their stabilities.
 """
@@ -35,15 +35,15 @@ WIDTH = 0.1
 
 def sample(settings, point, seed):
     """Return how one run ended, the local entropy around its solution, and its stabilities."""
-    xi, sigma, found = focus(settings, point["alpha"], seed, form=settings["form"])
-    if found is None or found.errors:
+    xi, sigma, result = focus(settings, point["alpha"], seed, form=settings["form"])
+    if result is None or result.errors:
         missing = np.full(len(settings["stability"]), np.nan)
-        return outcome(found) | no_curve(settings) | {"density": missing}
-    stabilities = found.network.stabilities(xi, sigma)
+        return outcome(result) | no_curve(settings) | {"density": missing}
+    stabilities = result.network.stabilities(xi, sigma)
     edges = np.append(settings["stability"] - WIDTH / 2, settings["stability"][-1] + WIDTH / 2)
     density = np.histogram(stabilities, edges)[0] / (len(stabilities) * WIDTH)
-    around = curve(settings, found, xi, sigma)
-    return outcome(found) | around | {"density": density}
+    around = curve(settings, result, xi, sigma)
+    return outcome(result) | around | {"density": density}
 
 
 EXPERIMENT = Experiment(

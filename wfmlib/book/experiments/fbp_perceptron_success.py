@@ -1,4 +1,4 @@
-"""How far in load focusing belief propagation solves the binary perceptron (P3)."""
+"""Reach in load of focusing belief propagation on the binary perceptron (P3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where focusing belief propagation ends on tree committees of three and of nine units (P1).
+"""Reach in load of focusing BP on tree committees of three and of nine units (P1).
 
 The cheaper, expanded messages, at loads up to one at which no run is solved. With three units
 `fbp_committee` compares both forms of messages; the instances here are others.

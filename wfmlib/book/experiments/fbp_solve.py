@@ -1,4 +1,4 @@
-"""How far in load the protocol goes that is made to find a solution soon."""
+"""Reach in load of the focusing protocol that is made to find a solution soon."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def sample(settings, point, seed):
     """Return how one run ended."""
     chosen = settings | point
     names = "protocol", "form", "stop_at_solution"
-    *_, found = focus(chosen, chosen["alpha"], seed, **{name: chosen[name] for name in names})
-    return outcome(found)
+    *_, result = focus(chosen, chosen["alpha"], seed, **{name: chosen[name] for name in names})
+    return outcome(result)
 
 
 EXPERIMENT = Experiment(

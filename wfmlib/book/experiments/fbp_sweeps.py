@@ -1,4 +1,4 @@
-"""Whether a limit on the sweeps changes what focusing finds on the binary perceptron (P3, Fig. 3).
+"""Limit on the sweeps of focusing: what it changes on the binary perceptron (P3, Fig. 3).
 
 `fbp_perceptron` goes on to the next step after 200 sweeps, whether or not messages have settled;
 P3 waits until they have. Here each instance is run twice, with that limit and with one so high
@@ -36,31 +36,31 @@ def unsettled(values):
 
 def sample(settings, point, seed):
     """Return what came of both runs, and how much their solutions overlap."""
-    found = []
+    results = []
     for limit in settings["limit"].tolist():
-        xi, sigma, one = focus(
+        xi, sigma, result = focus(
             settings | {"max_sweeps": limit},
             point["alpha"],
             np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key),  # the same twice
             form=settings["form"],
             protocol=atanh_steps(settings["steps"]),
         )
-        if one is None:
+        if result is None:
             raise FloatingPointError(f"a message ceased to be a number, {limit} sweeps a step")
-        found.append(one)
+        results.append(result)
     around = [
-        landscape.local_entropy(one, xi, sigma, couplings=settings["coupling"], rng=0)
-        for one in found
+        landscape.local_entropy(result, xi, sigma, couplings=settings["coupling"], rng=0)
+        for result in results
     ]
-    history = [one.history for one in found]
+    histories = [result.history for result in results]
     return {
-        "errors": [one.errors for one in found],
-        "wrong": [one["errors"] for one in history],
-        "sweeps": [one["sweeps"] for one in history],
-        "settled": [one["settled"] for one in history],
-        "overlap": np.mean(found[0].weights.astype(float) * found[1].weights),
-        "distance": [one["distance"].values for one in around],
-        "local_entropy": [one["local_entropy"].values for one in around],
+        "errors": [result.errors for result in results],
+        "wrong": [record["errors"] for record in histories],
+        "sweeps": [record["sweeps"] for record in histories],
+        "settled": [record["settled"] for record in histories],
+        "overlap": np.mean(results[0].weights.astype(float) * results[1].weights),
+        "distance": [curve["distance"].values for curve in around],
+        "local_entropy": [curve["local_entropy"].values for curve in around],
     }
 
 

@@ -59,7 +59,7 @@ def focus(settings, alpha, seed, **options):
     N = settings["N"]
     xi, sigma = patterns.random(round(alpha * N), N, rng=patterns_seed, dtype=np.int8)
     try:
-        found = learning.focusing_bp(
+        result = learning.focusing_bp(
             device(settings),
             xi,
             sigma,
@@ -70,21 +70,21 @@ def focus(settings, alpha, seed, **options):
             **options,
         )
     except NotConverged:
-        found = None
-    return xi, sigma, found
+        result = None
+    return xi, sigma, result
 
 
-def outcome(found):
+def outcome(result):
     """Return how a run of focusing ended, as the variables of `OUTCOME`."""
-    if found is None:
+    if result is None:
         return {"solved": False, "errors": -1, "first": -1, "sweeps": -1, "unsettled": -1}
-    errors = found.history["errors"]
+    errors = result.history["errors"]
     return {
         "solved": bool(np.any(errors == 0)),
-        "errors": found.errors,
+        "errors": result.errors,
         "first": int(np.argmax(errors == 0)) if np.any(errors == 0) else -1,
-        "sweeps": found.epochs,
-        "unsettled": int(np.count_nonzero(~found.history["settled"])),
+        "sweeps": result.epochs,
+        "unsettled": int(np.count_nonzero(~result.history["settled"])),
     }
 
 
@@ -95,8 +95,8 @@ def success(settings, point, seed):
     """
     chosen = settings | point
     stop = chosen["stop_at_solution"]
-    *_, found = focus(chosen, chosen["alpha"], seed, form=chosen["form"], stop_at_solution=stop)
-    return outcome(found)
+    *_, result = focus(chosen, chosen["alpha"], seed, form=chosen["form"], stop_at_solution=stop)
+    return outcome(result)
 
 
 def curve(settings, solution, xi, sigma):

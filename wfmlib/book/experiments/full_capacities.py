@@ -59,17 +59,17 @@ def device(name):
 
 def capacities(device, constraint):
     """Return a sample: four capacities, and the overlaps of the last."""
-    found = full_breaking.solve(device, constraint)
-    low, high = found.gap or (math.nan, math.nan)
+    hierarchy = full_breaking.solve(device, constraint)
+    low, high = hierarchy.gap or (math.nan, math.nan)
     ladder = np.full((2, len(LEVELS["level"])), np.nan)
-    ladder[:, : len(found.overlaps)] = found.overlaps, found.heights
+    ladder[:, : len(hierarchy.overlaps)] = hierarchy.overlaps, hierarchy.heights
     return {
         "symmetric": typical.capacity(device, constraint=constraint),
         "one_step": typical.capacity(device, constraint=constraint, ansatz="1RSB"),
         "two_steps": typical.capacity(device, constraint=constraint, ansatz=2),
-        "full": found.alpha,
-        "error": found.error,
-        "smallest": found.smallest_overlap,
+        "full": hierarchy.alpha,
+        "error": hierarchy.error,
+        "smallest": hierarchy.smallest_overlap,
         "gap_low": low,
         "gap_high": high,
         "overlap": ladder[0],

@@ -25,7 +25,7 @@ def sample(settings, point, seed):
     """Return how one run of the protocol went."""
     xi, sigma, *test = task(settings, point["data"], seed)
     try:
-        found = learning.focusing_bp(
+        result = learning.focusing_bp(
             Committee(settings["units"]),
             xi,
             sigma,
@@ -43,10 +43,10 @@ def sample(settings, point, seed):
             "step_residual": missing,
             "test_error": np.nan,
         }
-    wrong = found.network.errors(*test)
-    return outcome(found) | {
-        "step_errors": found.history["errors"].astype(float),
-        "step_residual": found.history["residual"],
+    wrong = result.network.errors(*test)
+    return outcome(result) | {
+        "step_errors": result.history["errors"].astype(float),
+        "step_residual": result.history["residual"],
         "test_error": wrong / len(test[1]),
     }
 

@@ -1,4 +1,4 @@
-"""What four algorithms find on images: test errors, curvature, noise (P1, Fig. 7, A1 and A3)."""
+"""Minima of four algorithms on images: test errors, curvature, noise (P1, Fig. 7, A1, A3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wfmlib.book.experiments.image_task import (
     QUICK,
     SEED,
     SETTINGS,
-    ended,
+    ending,
     solve,
 )
 from wfmlib.book.runs import Axis, Experiment, Scale, Variable
@@ -35,11 +35,11 @@ NOISE = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1
 
 def sample(settings, point, seed):
     """Return what one algorithm found, and how good and how wide it is."""
-    (xi, sigma, *test), found, noise_seed = solve(settings, point, seed)
-    if found is None:
-        return ended(found) | _nothing(settings)
+    (xi, sigma, *test), result, noise_seed = solve(settings, point, seed)
+    if result is None:
+        return ending(result) | _nothing(settings)
     noisy = landscape.noise_robustness(
-        found,
+        result,
         xi,
         sigma,
         noise=settings["noise"],
@@ -47,22 +47,22 @@ def sample(settings, point, seed):
         kind="pixels",
         rng=noise_seed,
     )
-    solved = found.errors == 0
+    solved = result.errors == 0
     return (
-        ended(found)
-        | _tested(found, *test)
+        ending(result)
+        | _tested(result, *test)
         | {
-            "smallest_beta": landscape.smallest_beta(found, xi, sigma) if solved else np.nan,
-            "largest": _largest(found, xi, sigma, settings["beta"]),
-            "largest_tangent": _largest(found, xi, sigma, settings["beta"], tangent=True),
+            "smallest_beta": landscape.smallest_beta(result, xi, sigma) if solved else np.nan,
+            "largest": _largest(result, xi, sigma, settings["beta"]),
+            "largest_tangent": _largest(result, xi, sigma, settings["beta"], tangent=True),
             "accuracy": noisy["accuracy"].values,
         }
     )
 
 
-def _tested(found, xi, sigma):
+def _tested(result, xi, sigma):
     """Return the shares of wrong answers: of all, and of each class."""
-    wrong = found.network.output(xi) != sigma
+    wrong = result.network.output(xi) != sigma
     return {
         "test_error": wrong.mean(),
         "dress_error": wrong[sigma == -1].mean(),
@@ -70,9 +70,9 @@ def _tested(found, xi, sigma):
     }
 
 
-def _largest(found, xi, sigma, betas, **options):
+def _largest(result, xi, sigma, betas, **options):
     return np.array(
-        [landscape.max_eigenvalue(found, xi, sigma, beta=beta, **options) for beta in betas]
+        [landscape.max_eigenvalue(result, xi, sigma, beta=beta, **options) for beta in betas]
     )
 
 

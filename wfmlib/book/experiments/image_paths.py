@@ -55,20 +55,24 @@ def sample(settings, point, seed):
     algorithm, units = point["algorithm"], point["units"]
     if algorithm == DEEP:
         xi, test = xi[:, 1:], (test[0][:, 1:], test[1])
-    found = [_solve(settings, algorithm, units, xi, sigma, one) for one in seeds]
-    if any(one is None for one in found):
+    solutions = [
+        _solve(settings, algorithm, units, xi, sigma, training_seed) for training_seed in seeds
+    ]
+    if any(solution is None for solution in solutions):
         return _nothing(settings)
     values = {
-        "errors": np.array([one.errors for one in found]),
-        "test_error": np.array([one.network.errors(*test) / len(test[1]) for one in found]),
-        "unit_overlap": np.array([_unit_overlap(one) for one in found]),
-        **_overlaps(found, signs=algorithm == DEEP),
-        **_between(settings, found, xi, sigma),
+        "errors": np.array([solution.errors for solution in solutions]),
+        "test_error": np.array(
+            [solution.network.errors(*test) / len(test[1]) for solution in solutions]
+        ),
+        "unit_overlap": np.array([_unit_overlap(solution) for solution in solutions]),
+        **_overlaps(solutions, signs=algorithm == DEEP),
+        **_between(settings, solutions, xi, sigma),
     }
     if algorithm == DEEP:  # no committee is of its shape
         return _nothing(settings) | values
     centre = _solve(settings, CENTRE, units, xi, sigma, centre_seed)
-    return values | _from_centre(settings, centre, found, xi, sigma)
+    return values | _from_centre(settings, centre, solutions, xi, sigma)
 
 
 def _solve(settings, algorithm, units, xi, sigma, seed):
@@ -87,35 +91,37 @@ def _solve(settings, algorithm, units, xi, sigma, seed):
     )
 
 
-def _unit_overlap(found):
+def _unit_overlap(solution):
     """Return the mean overlap of two units of the first hidden layer of a network."""
-    w = found.weights[0] if isinstance(found.weights, list) else found.weights
+    w = solution.weights[0] if isinstance(solution.weights, list) else solution.weights
     w = np.array(w, dtype=float)
     w /= np.linalg.norm(w, axis=1, keepdims=True)
     return float(np.mean((w @ w.T)[np.triu_indices(len(w), 1)]))
 
 
-def _overlaps(found, signs):
+def _overlaps(solutions, signs):
     """Return the mean overlap of all pairs: units as they are, and matched by weights."""
-    pairs = list(combinations(found, 2))
+    pairs = list(combinations(solutions, 2))
     plain = [landscape.overlap(a, b) for a, b in pairs]
     matched = [landscape.overlap(a, b, match=True, signs=signs) for a, b in pairs]
     return {"overlap": float(np.mean(plain)), "overlap_matched": float(np.mean(matched))}
 
 
-def _way(settings, a, b, xi, sigma, match):
+def _geodesic(settings, a, b, xi, sigma, match):
     steps = len(settings["position"]) - 1
     return landscape.simplex([a, b], xi, sigma, steps=steps, match=match)
 
 
-def _between(settings, found, xi, sigma):
+def _between(settings, solutions, xi, sigma):
     """Return errors on the edges and in the triangle of the solutions, for each way to match."""
     error, barrier, triangle = [], [], []
     for match in settings["match"]:
-        ways = [_way(settings, a, b, xi, sigma, match) for a, b in combinations(found, 2)]
-        error.append(np.mean([one.error_rate.values for one in ways], axis=0))
-        barrier.append([one.attrs["barrier"] for one in ways])
-        inside = landscape.simplex(found, xi, sigma, steps=settings["triangle"], match=match)
+        geodesics = [
+            _geodesic(settings, a, b, xi, sigma, match) for a, b in combinations(solutions, 2)
+        ]
+        error.append(np.mean([geodesic.error_rate.values for geodesic in geodesics], axis=0))
+        barrier.append([geodesic.attrs["barrier"] for geodesic in geodesics])
+        inside = landscape.simplex(solutions, xi, sigma, steps=settings["triangle"], match=match)
         triangle.append(inside.error_rate.values)
     return {
         "error_rate": np.array(error),
@@ -124,16 +130,18 @@ def _between(settings, found, xi, sigma):
     }
 
 
-def _from_centre(settings, centre, found, xi, sigma):
+def _from_centre(settings, centre, solutions, xi, sigma):
     """Return errors on the ways from the centre to the solutions, for each way to match."""
     names = "centre_error_rate", "centre_barrier"
     if centre is None:
         return {name: _absent(settings, name) for name in names}
     error, barrier = [], []
     for match in settings["match"]:
-        ways = [_way(settings, centre, one, xi, sigma, match) for one in found]
-        error.append(np.mean([one.error_rate.values for one in ways], axis=0))
-        barrier.append([one.attrs["barrier"] for one in ways])
+        geodesics = [
+            _geodesic(settings, centre, solution, xi, sigma, match) for solution in solutions
+        ]
+        error.append(np.mean([geodesic.error_rate.values for geodesic in geodesics], axis=0))
+        barrier.append([geodesic.attrs["barrier"] for geodesic in geodesics])
     return dict(zip(names, (np.array(error), np.array(barrier)), strict=True))
 
 

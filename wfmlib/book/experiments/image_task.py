@@ -72,7 +72,7 @@ def solve(settings, point, seed):
     """
     algorithm_seed, measure_seed = seed.spawn(2)
     patterns = task(settings, point["data"], seed)
-    found = committee_algorithms.solve(
+    result = committee_algorithms.solve(
         point["algorithm"],
         Committee(settings["units"]),
         *patterns[:2],
@@ -80,22 +80,22 @@ def solve(settings, point, seed):
         max_epochs=settings["max_epochs"],
         **settings["recipes"][point["data"]][point["algorithm"]],
     )
-    return patterns, found, measure_seed
+    return patterns, result, measure_seed
 
 
-def ended(found):
+def ending(result):
     """Return how an algorithm ended, as the variables that every experiment has."""
-    if found is None:
+    if result is None:
         return {"errors": -1, "converged": False, "epochs": -1}
-    return {"errors": found.errors, "converged": found.converged, "epochs": found.epochs}
+    return {"errors": result.errors, "converged": result.converged, "epochs": result.epochs}
 
 
-def around(settings, found, xi, sigma, names=()):
+def around(settings, result, xi, sigma, names=()):
     """Return the local entropy around a solution, and what else is named of how it was measured.
 
     NaN where there is no solution, and 0 for a number of sweeps.
     """
-    if found is None or found.errors > 0:
+    if result is None or result.errors > 0:
         count = len(settings["coupling"])
         measured = no_curve(settings) | {
             name: np.zeros(count, dtype=int) if name == "sweeps" else np.full(count, np.nan)
@@ -103,7 +103,7 @@ def around(settings, found, xi, sigma, names=()):
         }
     else:
         curve = landscape.local_entropy(
-            found,
+            result,
             xi,
             sigma,
             couplings=settings["coupling"],

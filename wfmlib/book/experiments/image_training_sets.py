@@ -59,11 +59,11 @@ def sample(settings, point, seed):
     number = seed.spawn_key[-1]  # of the training set
     (xi, sigma), unseen, test = training_set(settings, point["classes"], number)
     runs = [
-        _solve(settings, point["algorithm"], xi, sigma, one)
-        for one in seed.spawn(len(settings["run"]))
+        _solve(settings, point["algorithm"], xi, sigma, run_seed)
+        for run_seed in seed.spawn(len(settings["run"]))
     ]
-    rows = [_measured(settings, found, (xi, sigma), unseen, test) for found in runs]
-    solved = [k for k, one in enumerate(runs) if one is not None and one.errors == 0]
+    rows = [_measured(settings, result, (xi, sigma), unseen, test) for result in runs]
+    solved = [k for k, result in enumerate(runs) if result is not None and result.errors == 0]
     first = solved[0] if solved else -1
     measured = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     volumes = around(settings, runs[first] if solved else None, xi, sigma)
@@ -82,9 +82,9 @@ def _solve(settings, algorithm, xi, sigma, seed):
     )
 
 
-def _measured(settings, found, train, unseen, test):
+def _measured(settings, result, train, unseen, test):
     """Return how a run ended, how good its weights are on new patterns, and how flat."""
-    if found is None:
+    if result is None:
         return {
             "errors": -1,
             "converged": False,
@@ -93,16 +93,16 @@ def _measured(settings, found, train, unseen, test):
             "unseen_error": np.full(2, np.nan),
             "largest": np.full(len(settings["beta"]), np.nan),
         }
-    net = found.network
+    net = result.network
     wrong = net.output(unseen[0]) != unseen[1]
     return {
-        "errors": found.errors,
-        "converged": found.converged,
-        "epochs": found.epochs,
+        "errors": result.errors,
+        "converged": result.converged,
+        "epochs": result.epochs,
         "test_error": net.errors(*test) / len(test[1]),
         "unseen_error": np.array([wrong[unseen[1] == label].mean() for label in (-1, 1)]),
         "largest": np.array(
-            [landscape.max_eigenvalue(found, *train, beta=beta) for beta in settings["beta"]]
+            [landscape.max_eigenvalue(result, *train, beta=beta) for beta in settings["beta"]]
         ),
     }
 
@@ -168,12 +168,12 @@ def _patterns(images, classes, patterns):
         rows = np.arange(len(labels)) % 3 < 2
         return (xi[rows], labels[rows]), (xi[~rows], labels[~rows])
     numbers = [FASHION_MNIST_CLASSES.index(name) for name in classes.split(", ")]
-    found = []
+    split_patterns = []
     for part in ("train", "test"):
         grey, labels = datasets.fashion_mnist(part, numbers)
         xi, kept = datasets.binarise(grey)
-        found.append((xi, np.where(labels[kept] == numbers[1], 1, -1).astype(np.int8)))
-    return tuple(found)
+        split_patterns.append((xi, np.where(labels[kept] == numbers[1], 1, -1).astype(np.int8)))
+    return tuple(split_patterns)
 
 
 BETAS = (10.0, 90.0)

@@ -18,7 +18,7 @@ from wfmlib.book.experiments.image_task import (
     SEED,
     SETTINGS,
     around,
-    ended,
+    ending,
     solve,
 )
 from wfmlib.book.runs import Axis, Experiment, Scale, Variable
@@ -36,8 +36,8 @@ COUPLINGS = tuple(np.geomspace(0.03, 1000.0, 24).round(6).tolist())
 
 def sample(settings, point, seed):
     """Return what one algorithm found, and the local entropy around it."""
-    (xi, sigma, *_), found, _ = solve(settings, point, seed)
-    return ended(found) | around(settings, found, xi, sigma, ("sweeps", "residual"))
+    (xi, sigma, *_), result, _ = solve(settings, point, seed)
+    return ending(result) | around(settings, result, xi, sigma, ("sweeps", "residual"))
 
 
 GRID = {"data": DATA, "algorithm": ALGORITHMS}

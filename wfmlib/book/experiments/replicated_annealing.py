@@ -43,7 +43,7 @@ def sample(settings, point, seed):
     xi, sigma = patterns.random(round(settings["alpha"] * units * inside), N, rng=patterns_seed)
     wired = TreeCommittee if tree else Committee
     device = wired(units, ACTIVATIONS[machine], Binary())
-    found = replicated_annealing(
+    result = replicated_annealing(
         device,
         xi,
         sigma,
@@ -56,7 +56,7 @@ def sample(settings, point, seed):
         gain=settings["gain"],
         rng=moves_seed,
     )
-    nets = [device.network(w) for w in (found.weights, *found.replicas)]
+    nets = [device.network(w) for w in (result.weights, *result.replicas)]
     stabilities = np.array([net.stabilities(xi, sigma) for net in nets])
     failures = noisy_errors(
         device,
@@ -67,12 +67,12 @@ def sample(settings, point, seed):
         np.random.default_rng(noise_seed),
     )
     return {
-        "solved": found.converged,
-        "overlap": found.overlap,
-        "reference_errors": found.errors,
-        "worst_errors": int(found.replica_errors.max()),
-        "coupling": float(found.history["coupling"][-1]),
-        "sweeps": found.epochs,
+        "solved": result.converged,
+        "overlap": result.overlap,
+        "reference_errors": result.errors,
+        "worst_errors": int(result.replica_errors.max()),
+        "coupling": float(result.history["coupling"][-1]),
+        "sweeps": result.epochs,
         "reference_stabilities": histogram(stabilities[0], settings["stability"]),
         "replica_stabilities": histogram(stabilities[1:].ravel(), settings["stability"]),
         "reference_stability": float(stabilities[0].mean()),
@@ -101,8 +101,8 @@ def noisy_errors(device, weights, xi, sigma, settings, rng):
         rank = rng.permuted(np.broadcast_to(np.arange(N, dtype=np.int16), (P, N)), axis=1)
         for row, noise in zip(wrong, settings["noise"], strict=True):
             noisy = np.where(rank < round(noise * N), -xi, xi).astype(np.float32)
-            seen = noisy.reshape(P, K, n).transpose(1, 0, 2) if device.tree else noisy
-            fields = np.matmul(seen, columns)
+            inputs = noisy.reshape(P, K, n).transpose(1, 0, 2) if device.tree else noisy
+            fields = np.matmul(inputs, columns)
             if device.activation == Sign():
                 votes = np.sign(fields).sum(axis=0)  # n is odd: no unit is undecided
             else:

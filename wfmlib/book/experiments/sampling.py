@@ -37,8 +37,8 @@ def sample(settings, point, seed):
     N = point["N"]
     xi, sigma = patterns.random(round(point["alpha"] * N), N, rng=pattern_seed)
     potential = LogPotential(settings["exponent"])
-    found = []
-    for one in draw_seeds:
+    draws = []
+    for draw_seed in draw_seeds:
         with warnings.catch_warnings(action="ignore", category=learning.NoSolution):
             if point["method"] == "annealing":
                 drawn = learning.potential_annealing(
@@ -50,17 +50,17 @@ def sample(settings, point, seed):
                     widths=settings["widths"],
                     first=settings["first"],
                     last=settings["last"],
-                    rng=one,
+                    rng=draw_seed,
                 )
             else:
-                drawn = _localized(settings, point["method"], potential, xi, sigma, one)
-        found.append(drawn)
-    there = [one for one in found if one is not None]
-    both = len(there) == DRAWS
+                drawn = _localized(settings, point["method"], potential, xi, sigma, draw_seed)
+        draws.append(drawn)
+    finished = [draw for draw in draws if draw is not None]
+    both = len(finished) == DRAWS
     return {
-        "errors": np.array([-1 if one is None else one.errors for one in found]),
-        "settled": np.array([one is not None and one.converged for one in found]),
-        "overlap": overlap(there[0].weights, there[1].weights) if both else np.nan,
+        "errors": np.array([-1 if draw is None else draw.errors for draw in draws]),
+        "settled": np.array([draw is not None and draw.converged for draw in draws]),
+        "overlap": overlap(finished[0].weights, finished[1].weights) if both else np.nan,
     }
 
 

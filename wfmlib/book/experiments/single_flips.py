@@ -32,15 +32,15 @@ def sample(settings, point, seed):
         (xi, sigma), _ = binary_networks.images(name)
     order = np.random.default_rng(order_seed).permutation(len(xi))[: point["size"]]
     xi, sigma = xi[order], sigma[order]
-    found = binary_networks.train(settings, name, xi, sigma, training_seed)
+    trained = binary_networks.train(settings, name, xi, sigma, training_seed)
     rng = np.random.default_rng(random_seed)
-    control = BinaryMLP([rng.choice([-1, 1], w.shape) for w in found.weights])
+    control = BinaryMLP([rng.choice([-1, 1], w.shape) for w in trained.weights])
     harmless, most = np.full((2, LAYERS), np.nan)
-    if found.errors == 0:
-        harmless, most = flipped(found.network, xi, sigma)
+    if trained.errors == 0:
+        harmless, most = flipped(trained.network, xi, sigma)
     return {
-        "errors": found.errors,
-        "weights": _padded([w.size for w in found.weights], 0),
+        "errors": trained.errors,
+        "weights": _padded([w.size for w in trained.weights], 0),
         "harmless": harmless,
         "most_errors": most,
         "harmless_random": flipped(control, *_own(control, xi), settings["drawn"], rng)[0],
@@ -69,7 +69,7 @@ def flipped(net, xi, sigma, drawn=None, rng=None):
     rng : numpy.random.Generator, optional
         For them.
     """
-    seen = net.prepared(xi)
+    prepared = net.prepared(xi)
     shares, most = [], []
     for layer in net.w:
         places = np.arange(layer.size)
@@ -78,7 +78,7 @@ def flipped(net, xi, sigma, drawn=None, rng=None):
         wrong = np.empty(len(places), int)
         for k, place in enumerate(places):
             layer.flat[place] *= -1
-            wrong[k] = net.errors(seen, sigma)
+            wrong[k] = net.errors(prepared, sigma)
             layer.flat[place] *= -1
         shares.append(np.mean(wrong == 0))
         most.append(wrong.max())

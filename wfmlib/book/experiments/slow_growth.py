@@ -60,11 +60,11 @@ def sample(settings, point, seed):
     last = settings["last_beta"].get(point["schedule"])
     if last is None:
         recipe = {"schedule": schedule, "max_epochs": most}
-        found = solve("ceSGD slow", device, xi, sigma, algorithm_seed, **recipe)
-        if found is None or found.errors > 0:
-            return _nothing(settings, found)
-        net, epochs = found.network, found.epochs
-        ends = found.history["beta"][-1], found.history["gamma"][-1]
+        result = solve("ceSGD slow", device, xi, sigma, algorithm_seed, **recipe)
+        if result is None or result.errors > 0:
+            return _nothing(settings, result)
+        net, epochs = result.network, result.epochs
+        ends = result.history["beta"][-1], result.history["gamma"][-1]
     else:
         net, epochs, *ends = _grow(
             device, xi, sigma, Schedule(**schedule), last, most, algorithm_seed
@@ -101,12 +101,12 @@ def _grow(device, xi, sigma, schedule, last, most, seed):
     return None, most, np.nan, np.nan
 
 
-def _nothing(settings, found):
+def _nothing(settings, result):
     """Return the measures where there is no solution to measure at."""
     around = no_curve(settings)
     return {
-        "errors": -1 if found is None else found.errors,
-        "epochs": -1 if found is None else found.epochs,
+        "errors": -1 if result is None else result.errors,
+        "epochs": -1 if result is None else result.epochs,
         "end_beta": np.nan,
         "end_gamma": np.nan,
         "largest": np.full(len(settings["beta"]), np.nan),

@@ -37,24 +37,24 @@ def sample(settings, point, seed):
     xi, sigma = patterns.random(settings["P"], settings["N"], rng=patterns_seed)
     name = point["algorithm"]
     recipe, device = settings["recipes"][name], TreeCommittee(settings["units"])
-    found = solve(name, device, xi, sigma, algorithm_seed, **recipe)
-    if found is None or found.errors > 0:
-        return _ended(settings, found) | _nothing(settings)
-    w = found.weights / np.linalg.norm(found.weights, axis=1, keepdims=True)
+    result = solve(name, device, xi, sigma, algorithm_seed, **recipe)
+    if result is None or result.errors > 0:
+        return _ending(settings, result) | _nothing(settings)
+    w = result.weights / np.linalg.norm(result.weights, axis=1, keepdims=True)
     net = device.network(w)
     around = curve(settings, net, xi, sigma)
     return (
-        _ended(settings, found)
+        _ending(settings, result)
         | {f"around_{name}": values for name, values in around.items()}
         | {"weights": w}
         | _curvature(net, xi, sigma, settings["beta"])
     )
 
 
-def _ended(settings, found):
-    if found is None:
+def _ending(settings, result):
+    if result is None:
         return {"errors": -1, "converged": False, "epochs": -1}
-    return {"errors": found.errors, "converged": found.converged, "epochs": found.epochs}
+    return {"errors": result.errors, "converged": result.converged, "epochs": result.epochs}
 
 
 def _curvature(net, xi, sigma, betas):
@@ -63,7 +63,7 @@ def _curvature(net, xi, sigma, betas):
     return {
         "smallest_beta": landscape.smallest_beta(net, xi, sigma),
         "spectrum": np.array(spectra),
-        "largest": np.array([one[-1] for one in spectra]),
+        "largest": np.array([eigenvalues[-1] for eigenvalues in spectra]),
         "largest_tangent": _largest(net, xi, sigma, betas, tangent=True),
         "largest_cross_entropy": _largest(net, xi, sigma, betas, loss="cross-entropy"),
     }

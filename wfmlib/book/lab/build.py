@@ -101,7 +101,9 @@ def constants() -> dict[str, dict[str, Any]]:
     from wfmlib.models.activations import Linear, ReLU, Sign
 
     menu = {Linear(): sampled.LINEAR, Sign(): sampled.SIGN, ReLU(): sampled.RELU}
-    heads = {type(one).__name__: [kind, one.scale, one.slope_at_one] for one, kind in menu.items()}
+    heads = {
+        type(unit).__name__: [kind, unit.scale, unit.slope_at_one] for unit, kind in menu.items()
+    }
     heads["Sign"][2] = None  # JSON has no infinity
     answers = {
         "weights": {"Binary": typical.BINARY, "Spherical": typical.SPHERICAL},
@@ -131,7 +133,7 @@ def constants() -> dict[str, dict[str, Any]]:
     return {"typical": answers, "instance": instance}
 
 
-def found(module: str, name: str) -> Any:
+def python_kernel(module: str, name: str) -> Any:
     """Return the Python function of a kernel, as numba compiles it."""
     place = "wfmlib.numerics.gaussian" if module == "tails" else f"{__package__}.kernels.{module}"
     kernel = getattr(importlib.import_module(place), name)
@@ -153,7 +155,7 @@ def lowered(function: Any, takes: str) -> tuple[str, str, int]:
     result = compiler.compile_extra(*context, function, arguments, None, flags, locals={})
     returned = result.signature.return_type
     gives = 1 if returned == types.float64 else len(returned)
-    if returned != types.float64 and any(one != types.float64 for one in returned):
+    if returned != types.float64 and any(number != types.float64 for number in returned):
         raise TypeError(f"{function.__name__} must return float64 numbers, got {returned}")
     return result.library.get_llvm_str(), result.fndesc.llvm_func_name, gives
 
@@ -168,9 +170,9 @@ def translated(exports: dict) -> tuple[bytes, dict]:
     machine = target.create_target_machine(cpu="generic", features=FEATURES, opt=3, reloc="static")
     whole = llvm.parse_assembly(f'target triple = "{TARGET}"')
     whole.data_layout = str(machine.target_data)
-    told = {}
+    signatures = {}
     for name, (module, takes) in exports.items():
-        text, symbol, gives = lowered(found(module, name), takes)
+        text, symbol, gives = lowered(python_kernel(module, name), takes)
         text = re.sub(r'target (triple|datalayout) = "[^"]*"\n', "", text)
         text = text.replace(" = common ", " = weak ")  # the linker knows no common symbols
         # references are counted by the runtime
@@ -179,14 +181,14 @@ def translated(exports: dict) -> tuple[bytes, dict]:
         part.data_layout = str(machine.target_data)
         part.get_function(symbol).name = name
         whole.link_in(part)
-        told[name] = {"takes": takes, "gives": gives}
+        signatures[name] = {"takes": takes, "gives": gives}
     for function in whole.functions:
         if not function.is_declaration and function.name not in exports:
             function.linkage = "internal"
     whole.verify()
     passes = llvm.create_pass_builder(machine, llvm.PipelineTuningOptions(speed_level=3))
     passes.getModulePassManager().run(whole, passes)
-    return machine.emit_object(whole), told
+    return machine.emit_object(whole), signatures
 
 
 def linked(code: bytes, names: list[str]) -> bytes:
@@ -208,9 +210,9 @@ def compile_here(folder: Path) -> None:
     """Compile in this process, and write the script of each module: pages may not fetch."""
     known = constants()
     for group, exports in EXPORTS.items():
-        code, told = translated(exports)
+        code, signatures = translated(exports)
         module = base64.b64encode(linked(code, list(exports))).decode()
-        data = {"module": module, "kernels": told, "constants": known[group]}
+        data = {"module": module, "kernels": signatures, "constants": known[group]}
         text = f"(window.wfmLab ??= {{}}).{group} = {json.dumps(data, allow_nan=False)};\n"
         (folder / f"kernels-{group}.js").write_text(text)
 
@@ -264,10 +266,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=STATIC)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.here:
-        return compile_here(given.folder)
-    if not make(given.folder):
+    options = parser.parse_args()
+    if options.here:
+        return compile_here(options.folder)
+    if not make(options.folder):
         print("Pages will not compute: the extra `lab` (zig) is not installed.")
     return None
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from wfmlib.book.display import svg
-from wfmlib.book.display.marks import Curve, Rule
+from wfmlib.book.display.curves import Curve, Rule
 from wfmlib.book.display.slider import asset, json_text
 
 FOLDER = "../_static/lab"  # of the scripts, seen from a page
@@ -86,7 +86,7 @@ class Figure:
     ylim: tuple[float, float] = field(repr=False)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def script_data(self) -> dict[str, Any]:
         """What the page's script is told."""
         panel = svg.Panel(self.xlim, self.ylim)
         names = ("left", "right", "top", "bottom", "xlim", "ylim")
@@ -110,7 +110,7 @@ class Figure:
             f"{panel.markup(lines, points, 0, self.alt)}"
             f'<p class="wfm-xlabel">{escape(self.xlabel)}</p><p class="wfm-off">{OFF}</p></div>'
             f'<script type="application/json" class="wfm-{self.kind}-data">'
-            f"{json_text(self.told)}</script></figure>{scripts}"
+            f"{json_text(self.script_data)}</script></figure>{scripts}"
         )
 
     def _repr_html_(self):

@@ -162,19 +162,19 @@ def _flip_dense(state, a, unit, i, change):
         _renew_perceptron(state, a, row, step)
         return
     for mu in range(state.aligned.shape[1]):
-        which = state.against[unit, mu]
+        side = state.against[unit, mu]
         s = np.int64(state.fields[a, unit, mu])
         after = s - step * state.aligned[row, mu]
         state.fields[a, unit, mu] = after
-        moved = state.gain[which, after + n] - state.gain[which, s + n]
+        moved = state.gain[side, after + n] - state.gain[side, s + n]
         if moved == 0:
             _renew_steps(state, a, unit, mu)
             continue
         before = state.votes[a, mu]
         state.votes[a, mu] = before + moved
         state.errors[a] += np.int64(before + moved <= 0) - np.int64(before <= 0)
-        for other in range(K):
-            _renew_steps(state, a, other, mu)
+        for voter in range(K):
+            _renew_steps(state, a, voter, mu)
 
 
 @njit(cache=True, nogil=True)
@@ -198,12 +198,12 @@ def _renew_perceptron(state, a, row, step):
 def _renew_steps(state, a, unit, mu):
     """Find what it costs that one preactivation goes down, and up, by 2."""
     n = state.weights.shape[2]
-    which = state.against[unit, mu]
+    side = state.against[unit, mu]
     s, v = np.int64(state.fields[a, unit, mu]), state.votes[a, mu] - state.lowest
-    now = state.cost[v]
-    v -= state.gain[which, s + n]
-    down = state.cost[v + state.gain[which, max(s - 2, -n) + n]] - now
-    up = state.cost[v + state.gain[which, min(s + 2, n) + n]] - now
+    cost = state.cost[v]
+    v -= state.gain[side, s + n]
+    down = state.cost[v + state.gain[side, max(s - 2, -n) + n]] - cost
+    up = state.cost[v + state.gain[side, min(s + 2, n) + n]] - cost
     state.base[a, unit] += down + up - state.both[a, unit, mu]
     state.both[a, unit, mu] = down + up
     state.difference[a, unit, mu] = down - up

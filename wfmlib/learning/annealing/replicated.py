@@ -19,7 +19,7 @@ from wfmlib.learning.annealing.simulated import (
     shares,
 )
 from wfmlib.learning.annealing.state import Loss, Model
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Positive, Share
@@ -56,7 +56,7 @@ class ReplicatedAnnealing(Solution):
     overlap: float
 
 
-@tells("more sweeps, a smaller overlap, another rng, or fewer patterns")
+@advised("more sweeps, a smaller overlap, another rng, or fewer patterns")
 @arguments.checked
 def replicated_annealing(
     device: Device,
@@ -184,18 +184,18 @@ def _result(model, state, overlap, tolerance, done, history, rng):
     """Count everything anew, and return it."""
     ties = 2 * rng.integers(2, size=model.shape, dtype=np.int8) - 1
     reference = np.where(state.total == 0, ties, np.sign(state.total)).astype(np.int8)
-    reference, weights = model.taken(reference), model.taken(state.weights)
+    reference, weights = model.device_weights(reference), model.device_weights(state.weights)
     network = model.device.network
-    each = np.array([network(w).errors(model.xi, model.sigma) for w in weights])
+    replica_errors = np.array([network(w).errors(model.xi, model.sigma) for w in weights])
     mean = mean_overlap(weights.sum(axis=0, dtype=np.int64), len(weights))
     return ReplicatedAnnealing(
         device=model.device,
         weights=reference,
         errors=network(reference).errors(model.xi, model.sigma),
-        converged=bool(not each.any() and abs(mean - overlap) <= tolerance),
+        converged=bool(not replica_errors.any() and abs(mean - overlap) <= tolerance),
         epochs=done,
         history={name: np.array(values) for name, values in history.items()},
         replicas=weights.astype(np.int64),
-        replica_errors=each,
+        replica_errors=replica_errors,
         overlap=mean,
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from wfmlib.learning.annealing.moves import metropolis, pulls, waiting
 from wfmlib.learning.annealing.state import Loss, Model
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Narrower, NotNegative, Positive
@@ -44,7 +44,7 @@ class Annealing(Solution):
     energy: float
 
 
-@tells("more sweeps, a larger last beta, another rng, or fewer patterns")
+@advised("more sweeps, a larger last beta, another rng, or fewer patterns")
 @arguments.checked
 def simulated_annealing(
     device: Device,
@@ -127,8 +127,8 @@ def simulated_annealing(
     --------
     >>> from wfmlib import Binary, TreeCommittee, patterns
     >>> xi, sigma = patterns.random(P=30, N=99, rng=1)
-    >>> found = simulated_annealing(TreeCommittee(3, weights=Binary()), xi, sigma, rng=1)
-    >>> found.errors, found.weights.shape
+    >>> solution = simulated_annealing(TreeCommittee(3, weights=Binary()), xi, sigma, rng=1)
+    >>> solution.errors, solution.weights.shape
     (0, (3, 33))
     """
     model = Model(device, xi, sigma, loss, gamma)
@@ -152,7 +152,7 @@ def simulated_annealing(
                 history[name].append(value)
             bar.set_postfix(errors=int(state.errors[0]))
             bar.update(int(count))
-    w = model.taken(state.weights[0])
+    w = model.device_weights(state.weights[0])
     errors = device.network(w).errors(model.xi, model.sigma)
     return Annealing(
         device=device,

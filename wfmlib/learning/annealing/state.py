@@ -124,7 +124,7 @@ class Model:
         """Shape (K, n) of the weights of one replica."""
         return self.units, self.n
 
-    def taken(self, weights):
+    def device_weights(self, weights):
         """Return a copy of weights (..., K, n) as the device takes them."""
         shape = self.device.shape(self.xi.shape[1])
         return weights.reshape(*weights.shape[:-2], *shape).copy()
@@ -161,8 +161,8 @@ class Model:
         weights = np.ascontiguousarray(weights, dtype=np.int8)
         (K, n), P = self.shape, len(self.xi)
         aligned = np.ascontiguousarray((self.sigma[:, None] * self.xi).T)  # (N, P)
-        seen = aligned.astype(np.float32).reshape(K if self.tree else 1, n, P)
-        s = np.matmul(weights.transpose(1, 0, 2).astype(np.float32), seen).transpose(1, 0, 2)
+        inputs = aligned.astype(np.float32).reshape(K if self.tree else 1, n, P)
+        s = np.matmul(weights.transpose(1, 0, 2).astype(np.float32), inputs).transpose(1, 0, 2)
         s = np.ascontiguousarray(np.rint(s).astype(np.int64) * self.c[:, None])
         against = (self.c[:, None] * self.sigma < 0).astype(np.int8)
         v = self.gain[against, s + n].sum(axis=1)

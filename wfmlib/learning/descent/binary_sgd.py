@@ -38,7 +38,7 @@ from annotated_types import Interval
 from numba import njit
 from numpy.typing import ArrayLike
 
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.networks.binary_mlp import LARGEST, BinaryMLP, labelled
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count, Damping
@@ -73,7 +73,7 @@ class BinarySGD(Solution):
         return int(self.history["errors"].min())
 
 
-@tells("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
+@advised("more epochs, a smaller eta, wider layers, another rng, or fewer patterns")
 @arguments.checked
 def binary_sgd(
     xi: ArrayLike,
@@ -160,7 +160,7 @@ def binary_sgd(
                 history[name].append(value)
             bar.set_postfix(errors=history["errors"][-1], refresh=False)
             bar.update()
-    weights = [one.astype(np.int8) for one in descent.binary]
+    weights = [layer.astype(np.int8) for layer in descent.binary]
     errors = BinaryMLP(weights).errors(xi, sigma)
     return BinarySGD(
         device=None,
@@ -197,26 +197,26 @@ class Descent:
 
     def forward(self, a):
         """Return what each layer sees, and its preactivations, of patterns in float32."""
-        seen, fields = [a], []
+        inputs, fields = [a], []
         for b, root in zip(self.binary, self.roots, strict=True):
             if fields:
-                seen.append(np.sign(fields[-1]))
-            fields.append(seen[-1] @ b.T)  # an integer still: exact
+                inputs.append(np.sign(fields[-1]))
+            fields.append(inputs[-1] @ b.T)  # an integer still: exact
             fields[-1] /= root
-        return seen, fields
+        return inputs, fields
 
     def gradients(self, a, sigma):
         """Return the straight-through gradient of the mean loss, layer by layer."""
         scale = self.gamma / len(a)
-        return [scale * one for one in self._sums(a, sigma)]
+        return [scale * layer for layer in self._sums(a, sigma)]
 
     def _sums(self, a, sigma):
         """Return the gradients over ``gamma / len(a)``: exact, in arrays that are used again."""
-        seen, fields = self.forward(a)
+        inputs, fields = self.forward(a)
         delta = np.empty(fields[-1].shape)
         _pulls(fields[-1], _column(sigma, fields[-1]), self.gamma, self.roots[-1], delta)
-        for layer in reversed(range(len(seen))):
-            np.matmul(delta.T, seen[layer].astype(np.float64), out=self.sums[layer])
+        for layer in reversed(range(len(inputs))):
+            np.matmul(delta.T, inputs[layer].astype(np.float64), out=self.sums[layer])
             if layer:
                 delta = delta @ self.binary[layer].astype(np.float64)
                 _pass_on(delta.ravel(), fields[layer - 1].ravel(), self.roots[layer - 1])
@@ -256,7 +256,7 @@ def _hidden(units):
         raise TypeError(
             f"units must be a number of hidden units, or a list of them, got {units!r}"
         )
-    return [arguments.integer("units", one, 1) for one in units]
+    return [arguments.integer("units", number, 1) for number in units]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -345,9 +345,9 @@ def _move(w, b, v, total, scale, eta, momentum):
     In NumPy, all in single precision: ``v[:] = momentum * v + scale * total``,
     ``w[:] = np.clip(w - eta * v, -1, 1)``, ``b[:] = np.where(w >= 0, 1, -1)``.
     """
-    one = np.float32(1.0)
+    bound = np.float32(1.0)
     for i in range(len(w)):
         v[i] = momentum * v[i] + np.float32(scale * total[i])
         moved = w[i] - eta * v[i]
-        w[i] = min(max(moved, -one), one)
-        b[i] = one if w[i] >= 0 else -one
+        w[i] = min(max(moved, -bound), bound)
+        b[i] = bound if w[i] >= 0 else -bound

@@ -39,7 +39,7 @@ from wfmlib.learning.descent.soft_committee import (
     move,
     normalise,
 )
-from wfmlib.learning.solution import Best, Solution, tells
+from wfmlib.learning.solution import Best, Solution, advised
 from wfmlib.models.activations import (
     Activation,
     EnergeticTerm,
@@ -78,7 +78,7 @@ class CrossEntropySGD(Solution):
     schedule: Schedule
 
 
-@tells("more max_epochs, a slower schedule, another rng, or fewer patterns")
+@advised("more max_epochs, a slower schedule, another rng, or fewer patterns")
 @arguments.checked
 def cross_entropy_sgd(
     device: Device,
@@ -141,8 +141,8 @@ def cross_entropy_sgd(
     --------
     >>> from wfmlib import Committee, patterns
     >>> xi, sigma = patterns.random(P=50, N=99, rng=1)
-    >>> found = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
-    >>> found.errors, found.weights.shape
+    >>> solution = cross_entropy_sgd(Committee(3), xi, sigma, rng=1)
+    >>> solution.errors, solution.weights.shape
     (0, (3, 99))
     """
     unit = _unit(
@@ -156,8 +156,8 @@ def cross_entropy_sgd(
         raise TypeError(f"schedule must be 'fast', 'slow' or a Schedule, got {schedule!r}")
     rng = arguments.generator(rng)
 
-    made = xi * sigma[:, None], units, width, schedule, rng
-    descent = Descent(*made) if unit is None else _OtherUnits(*made, unit, sigma)
+    settings = xi * sigma[:, None], units, width, schedule, rng
+    descent = Descent(*settings) if unit is None else _OtherUnits(*settings, unit, sigma)
     history: dict = {"loss": [], "errors": []}
     converged = False
     with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
@@ -223,9 +223,9 @@ class Descent:
 
     def _descend(self, order, eta, batch):
         """Take one step for each mini-batch."""
-        mean, each = self.schedule.step == "mean", self.schedule.normalise == "batch"
+        mean, per_batch = self.schedule.step == "mean", self.schedule.normalise == "batch"
         sharpness = self.gamma, self.beta
-        descend(self.w, self.xi, order, *sharpness, eta, mean, batch, each, self.fields)
+        descend(self.w, self.xi, order, *sharpness, eta, mean, batch, per_batch, self.fields)
 
     def _measure(self):
         """Return the sum of the losses, and the errors."""

@@ -33,13 +33,13 @@ from wfmlib.learning.descent.least_action import choose, present, workspace
 from wfmlib.learning.descent.mini_batches import (
     GRID,
     Step,
+    check_no_zeros,
     normalise,
     prepare,
-    refuse_zeros,
     uniform_weights,
 )
 from wfmlib.learning.messages.channel import exact
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments, portable
 from wfmlib.numerics.arguments import Count, NotNegative, Positive
@@ -73,7 +73,7 @@ class EntropicLeastAction(Solution):
     snapshots: dict
 
 
-@tells("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
+@advised("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")
 @arguments.checked
 def entropic_least_action(
     device: Device,
@@ -144,7 +144,7 @@ def entropic_least_action(
     eta = on_grid(eta, GRID)
     if arguments.array("snapshots", snapshots).ndim != 1:
         raise TypeError(f"snapshots must be a sequence of epochs, got {snapshots!r}")
-    wanted = {arguments.integer("snapshots", epoch, 1) for epoch in snapshots}
+    epochs_kept = {arguments.integer("snapshots", epoch, 1) for epoch in snapshots}
     children = arguments.generator(rng).spawn(replicas)
     w = np.array([uniform_weights(child, instance.shape) for child in children])
     center = np.empty(instance.shape)
@@ -168,8 +168,8 @@ def entropic_least_action(
             for name, value in zip(history, record, strict=True):
                 history[name].append(value)
             epoch = len(history["spread"])
-            if epoch in wanted:
-                kept[epoch] = instance.taken(w)
+            if epoch in epochs_kept:
+                kept[epoch] = instance.device_weights(w)
             bar.set_postfix(spread=f"{spread:.1e}", errors=errors, refresh=False)
             bar.update()
             if spread <= collapse:
@@ -179,8 +179,8 @@ def entropic_least_action(
     history["overlap"] = 1.0 - history["spread"] / ((replicas - 1) * instance.shape[0])
     normal = center.copy()
     normalise(normal)
-    refuse_zeros(normal, len(history["spread"]))
-    weights = instance.taken(normal)
+    check_no_zeros(normal, len(history["spread"]))
+    weights = instance.device_weights(normal)
     return EntropicLeastAction(
         device=device,
         weights=weights,
@@ -188,7 +188,7 @@ def entropic_least_action(
         converged=bool(history["spread"][-1] <= collapse),
         epochs=len(history["spread"]),
         history=history,
-        replicas=instance.taken(w),
+        replicas=instance.device_weights(w),
         snapshots=kept,
     )
 

@@ -35,14 +35,14 @@ from wfmlib.learning.descent.mini_batches import (
     GRID,
     Step,
     add,
+    check_no_zeros,
     dot,
     first_weights,
     normalise,
     prepare,
-    refuse_zeros,
 )
 from wfmlib.learning.messages.channel import exact, fast
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count
@@ -62,7 +62,7 @@ class LeastAction(Solution):
     """
 
 
-@tells("more max_epochs, a smaller eta, another rng, or fewer patterns")
+@advised("more max_epochs, a smaller eta, another rng, or fewer patterns")
 @arguments.checked
 def least_action(
     device: Device,
@@ -147,8 +147,8 @@ def least_action(
             if not np.any(count):
                 break
             bar.set_postfix(errors=count.sum(), refresh=False)
-    refuse_zeros(w, len(updates))
-    weights = instance.taken(w)
+    check_no_zeros(w, len(updates))
+    weights = instance.device_weights(w)
     errors = instance.errors(weights)
     updates = np.array(updates)
     return LeastAction(

@@ -1,4 +1,4 @@
-"""What algorithms share that train real weights on mini-batches of patterns.
+"""Mini-batches of patterns: what algorithms share that train real weights on them.
 
 While they learn, each hidden unit's weights have norm 1, and its preactivation is ``w_k . xi_k``,
 not divided by a root of their number (P1, App. E); what is returned lies on the device's sphere.
@@ -63,7 +63,7 @@ class Instance:
         """Patterns in the largest mini-batch."""
         return int(self.edges[1])
 
-    def taken(self, weights):
+    def device_weights(self, weights):
         """Return weights (..., K, M) of norm 1 as the device takes them: ``|w_k|^2 = M``."""
         shape = weights.shape[:-2] + self.device.shape(self.aligned.shape[1])
         return (math.sqrt(self.shape[1]) * weights).reshape(shape)
@@ -115,7 +115,7 @@ def first_weights(start, instance, rng):
     return w
 
 
-def refuse_zeros(weights, epochs):
+def check_no_zeros(weights, epochs):
     """Raise `NotConverged` where a unit has lost all its weights, as one weight alone can."""
     zeros = np.flatnonzero(~np.any(weights, axis=-1))
     if len(zeros):

@@ -200,7 +200,7 @@ def move(w, xi, rows, pulls, heard, four):
 
 
 @njit(cache=True, nogil=True)
-def descend(w, xi, order, gamma, beta, eta, mean, batch, each, fields):
+def descend(w, xi, order, gamma, beta, eta, mean, batch, per_batch, fields):
     """Take one step for each mini-batch of one epoch, changing the weights [eq-mini-batch].
 
     Parameters
@@ -229,9 +229,9 @@ def descend(w, xi, order, gamma, beta, eta, mean, batch, each, fields):
         fill(w, xi, rows, pulls)
         pull(pulls, gamma, beta, eta / len(rows) if mean else eta)
         move(w, xi, rows, pulls, heard, four)
-        if each:
+        if per_batch:
             normalise(w)
-    if not each:
+    if not per_batch:
         normalise(w)
 
 

@@ -121,7 +121,7 @@ def enumerate_fields(
         return unit_fields(xi * sigma[:, None]).astype(kind)
     fields = np.empty((*(2**n,) * units, P, units), dtype=kind)  # an axis for each unit
     for unit in range(units):
-        one = unit_fields(xi[:, unit * n : (unit + 1) * n])
-        others = (1,) * (units - 1 - unit)
-        fields[..., unit] = one.reshape(2**n, *others, P)
+        own = unit_fields(xi[:, unit * n : (unit + 1) * n])
+        rest = (1,) * (units - 1 - unit)
+        fields[..., unit] = own.reshape(2**n, *rest, P)
     return fields.reshape(2**N, P, units)

@@ -75,7 +75,7 @@ def tabulate(xi, sigma, units, parity, centre):
         (rows,) = np.nonzero(~ties)
         if parity and unit == units - 1:
             rows = rows[np.lexsort(wrong[rows].T[::-1])]  # ascending answers, first word first
-        differ = rows ^ int("".join("1" if one > 0 else "0" for one in centre[part]), 2)
+        differ = rows ^ int("".join("1" if sign > 0 else "0" for sign in centre[part]), 2)
         built.append((wrong[rows], rows << (N - (unit + 1) * n), np.bitwise_count(differ)))
 
     tables = Tables(
@@ -227,7 +227,7 @@ def _combine(wrong, weights, distance, sizes, parity, N, first, last, room):
         else:
             for word in range(words):
                 forbidden[word] = state[end_unit, allowed - 1, word] if allowed > 0 else _ALL
-        found = 0
+        solutions = 0
         for r in range(start, stop):
             harm = np.uint64(0)
             for word in range(words):
@@ -238,12 +238,12 @@ def _combine(wrong, weights, distance, sizes, parity, N, first, last, room):
             lowest[levels - worst] += 1
             distances[away[end_unit] + distance[end_unit, r]] += 1
             used[end_unit, r] += 1
-            found += 1
+            solutions += 1
             if n_kept < room:
                 kept[n_kept] = chosen[end_unit] | weights[end_unit, r]
                 n_kept += 1
         for u in range(end_unit):
-            used[u, row[u]] += found
+            used[u, row[u]] += solutions
         row[unit] += 1
 
     for u in range(units):

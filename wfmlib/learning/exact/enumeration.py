@@ -111,12 +111,12 @@ class Enumeration:
     solutions: np.ndarray | None = field(repr=False)
 
     def __repr__(self):
-        found = f"{self.count:,} solution{'' if self.count == 1 else 's'}"
+        text = f"{self.count:,} solution{'' if self.count == 1 else 's'}"
         if self.count:
-            found += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
-            found += f"; none kept, as keep={self.count} does" if self.solutions is None else ""
-        asked = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
-        return f"Enumeration({asked}: {found})"
+            text += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
+            text += f"; none kept, as keep={self.count} does" if self.solutions is None else ""
+        problem = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
+        return f"Enumeration({problem}: {text})"
 
     @property
     def entropy(self) -> float:
@@ -175,7 +175,7 @@ class Enumeration:
                 )
             return int(self.counts_by_margin[beyond:].sum())
         margin = arguments.reals("margin", margin)
-        counts = [self.count_at(one) for one in margin.flat]
+        counts = [self.count_at(threshold) for threshold in margin.flat]
         return np.array(counts, dtype=np.int64).reshape(margin.shape)
 
     def entropy_at(self, margin: ArrayLike) -> float | Array:
@@ -444,7 +444,7 @@ def _heard(kernel, *arguments):
 
 def _bits(w):
     """Return weights as an integer, +1 as a one, the first weight in the highest bit."""
-    return int("".join("1" if one > 0 else "0" for one in w), 2)
+    return int("".join("1" if sign > 0 else "0" for sign in w), 2)
 
 
 def _signs(words, N):

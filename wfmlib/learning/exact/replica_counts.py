@@ -140,11 +140,11 @@ def surrounding_counts(
 
 def _words(solutions):
     """Return different solutions as integers, the first weight in the highest bit, and N."""
-    given = arguments.array("solutions", solutions)
-    if given.ndim == 2 and len(given) == 0 and given.shape[1]:
-        signs = given
+    rows = arguments.array("solutions", solutions)
+    if rows.ndim == 2 and len(rows) == 0 and rows.shape[1]:
+        signs = rows
     else:
-        signs = arguments.signs("solutions", given, 2)
+        signs = arguments.signs("solutions", rows, 2)
     N = signs.shape[1]
     if N > LARGEST_SOLUTION:
         raise ValueError(f"solutions must have at most {LARGEST_SOLUTION} columns, got {N}")
@@ -198,23 +198,23 @@ def _neighbours(words, distance):
 @njit(cache=True, nogil=True)
 def _count(words, centre, distance):
     """Return how many words are at `distance` from one."""
-    found = 0
+    number = 0
     for word in words:
-        found += ones(word ^ centre) == np.uint64(distance)
-    return found
+        number += ones(word ^ centre) == np.uint64(distance)
+    return number
 
 
 @njit(cache=True, nogil=True)
 def _cliques(words, distance, size):
     """Return the number of sets of `size` >= 2 words at mutual `distance` > 0.
 
-    A depth-first walk: ``found[k]`` holds the words after the k-th chosen one that are at that
-    distance from the k + 1 chosen so far; the k-th choice runs through ``found[k - 1]``.
+    A depth-first walk: ``candidates[k]`` holds the words after the k-th chosen one that are at
+    that distance from the k + 1 chosen so far; the k-th choice runs through ``candidates[k - 1]``.
     """
     count = len(words)
-    found = np.empty((size - 1, count), dtype=np.uint64)
-    held = np.zeros(size - 1, dtype=np.int64)
-    at = np.zeros(size, dtype=np.int64)
+    candidates = np.empty((size - 1, count), dtype=np.uint64)
+    counts = np.zeros(size - 1, dtype=np.int64)
+    choice = np.zeros(size, dtype=np.int64)
     total = 0
     for first in range(count):
         depth, word = 0, words[first]
@@ -224,20 +224,20 @@ def _cliques(words, distance, size):
                 total += _count(pool[start:stop], word, distance)
             else:
                 n = 0
-                for other in pool[start:stop]:
-                    found[depth, n] = other  # kept where the next line moves on
-                    n += ones(word ^ other) == np.uint64(distance)
-                held[depth] = n
+                for candidate in pool[start:stop]:
+                    candidates[depth, n] = candidate  # kept where the next line moves on
+                    n += ones(word ^ candidate) == np.uint64(distance)
+                counts[depth] = n
                 depth += 1
-                at[depth] = -1
+                choice[depth] = -1
             # The next choice at the deepest level that has one left.
             while depth > 0:
-                at[depth] += 1
-                if at[depth] < held[depth - 1]:
+                choice[depth] += 1
+                if choice[depth] < counts[depth - 1]:
                     break
                 depth -= 1
             if depth == 0:
                 break
-            pool, start, stop = found[depth - 1], at[depth] + 1, held[depth - 1]
-            word = pool[at[depth]]
+            pool, start, stop = candidates[depth - 1], choice[depth] + 1, counts[depth - 1]
+            word = pool[choice[depth]]
     return total

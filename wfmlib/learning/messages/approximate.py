@@ -36,7 +36,7 @@ from wfmlib.learning import _devices
 from wfmlib.learning.messages.belief_propagation import Coupling, refuse
 from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
 from wfmlib.learning.messages.packed_patterns import PackedPatterns, packed_together
-from wfmlib.learning.solution import Best, Marginals, tells
+from wfmlib.learning.solution import Best, Marginals, advised
 from wfmlib.models.constraints import Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
@@ -104,7 +104,7 @@ class MessagePassing(Marginals):
         )
 
 
-@tells("more max_sweeps, damping=0.5, or fewer patterns")
+@advised("more max_sweeps, damping=0.5, or fewer patterns")
 @arguments.checked
 def approximate_message_passing(
     device: Device,
@@ -198,52 +198,52 @@ def approximate_message_passing(
     --------
     >>> from wfmlib import Perceptron
     >>> packed = PackedPatterns.random(1000, 2001, rng=1)
-    >>> found = approximate_message_passing(Perceptron(), packed)
-    >>> found.converged, bool(abs(found.entropy - 0.3144) < 0.01)  # the replica value
+    >>> marginals = approximate_message_passing(Perceptron(), packed)
+    >>> marginals.converged, bool(abs(marginals.entropy - 0.3144) < 0.01)  # the replica value
     (True, True)
     """
     weights, margin = _checked(device, constraint)
     packed = packed_together(xi, sigma)
     coupling = arguments.real("coupling", coupling, 0.0, STRONGEST[weights.discrete])
     if reference is not None:
-        reference = _given(reference, "reference", packed.N)
+        reference = _checked_row(reference, "reference", packed.N)
         if not np.any(reference):
             raise ValueError("reference must not be zero throughout")
     elif coupling > 0.0:
         raise ValueError("coupling needs a reference")
     push = 0.0 if reference is None else coupling * reference
-    now = _start(packed, messages, rng)
+    current = _start(packed, messages, rng)
 
     residuals, overlaps, best, done = [], [], Best(), False
     with progress_bar(progress, total=max_sweeps, unit="sweep") as bar:
         while len(residuals) < max_sweeps and not done:
-            sweep = _sweep(packed, now, weights, margin, threads, push)
+            sweep = _sweep(packed, current, weights, margin, threads, push)
             bar.update()
             if not sweep.finite:
                 residuals.append(math.inf)
                 reason = f"a message was not a finite number in sweep {len(residuals)}"
-                refuse(reason, residuals, best, **now._asdict())
-            residuals.append(float(np.max(np.abs(sweep.means - now.means))))
-            now = Messages(
-                (1.0 - damping) * sweep.means + damping * now.means,
-                (1.0 - damping) * sweep.pulls + damping * now.pulls,
+                refuse(reason, residuals, best, **current._asdict())
+            residuals.append(float(np.max(np.abs(sweep.means - current.means))))
+            current = Messages(
+                (1.0 - damping) * sweep.means + damping * current.means,
+                (1.0 - damping) * sweep.pulls + damping * current.pulls,
             )
-            overlaps.append(_overlap(now.means))
-            signs = _rounded(now.means, weights)
+            overlaps.append(_overlap(current.means))
+            signs = _rounded(current.means, weights)
             best.look(signs, packed.errors(signs, margin, threads=threads))
             certain = packed.N * (1.0 - overlaps[-1]) < CERTAIN
             done = residuals[-1] <= tolerance or (certain and best.counts[-1] == 0)
 
     entropy = _entropy(sweep, weights)
-    variances = _variances(now.means, weights)
+    variances = _variances(current.means, weights)
     distance, most = math.nan, weights.entropy if weights.discrete else 0.0
     if reference is not None:
-        distance = _distance(now.means, variances, reference, weights)
+        distance = _distance(current.means, variances, reference, weights)
         with np.errstate(invalid="ignore"):  # beyond 1 of weights of another length
             most = float(weights.bound(distance))
     if done and not FLOOR[weights.discrete] <= entropy <= most + SLACK:
         reason = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"
-        refuse(reason, residuals, best, **now._asdict())
+        refuse(reason, residuals, best, **current._asdict())
     return MessagePassing(
         device=device,
         weights=best.weights,
@@ -257,12 +257,12 @@ def approximate_message_passing(
         },
         entropy=entropy,
         q=overlaps[-1],
-        means=now.means,
+        means=current.means,
         variances=variances,
         distance=distance,
         residual=residuals[-1],
         best=best.place,
-        messages=now._asdict(),
+        messages=current._asdict(),
     )
 
 
@@ -353,17 +353,17 @@ class _Sweep(NamedTuple):
     finite: bool
 
 
-def _sweep(packed, now, weights, margin, threads, push=0.0):
+def _sweep(packed, messages, weights, margin, threads, push=0.0):
     """Return the image of the messages under one sweep; `push` is a field on each weight."""
     root = math.sqrt(packed.N)
     with np.errstate(all="ignore"):  # what is not finite is found below
-        V = np.float64(_variance(now.means, weights))
-        drift = V * now.pulls
-        omega = packed.fields(now.means, threads=threads) / root - drift
+        V = np.float64(_variance(messages.means, weights))
+        drift = V * messages.pulls
+        omega = packed.fields(messages.means, threads=threads) / root - drift
         u = (margin - omega) / np.sqrt(V)
         pulls = gaussian.hazard(u) / np.sqrt(V)
         stiffness = np.sum(gaussian.hazard_derivative(u)) / (packed.N * V)
-        field = packed.pull(pulls, threads=threads) / root + stiffness * now.means + push
+        field = packed.pull(pulls, threads=threads) / root + stiffness * messages.means + push
         means = np.tanh(field) if weights.discrete else field / _precision(field)
         finite = V > 0.0 and math.isfinite(np.sum(pulls)) and math.isfinite(np.sum(field**2))
     return _Sweep(means, pulls, u, drift, V, field, bool(finite))
@@ -454,7 +454,7 @@ def _start(packed, messages, rng):
             f"{' of ' + ', '.join(map(str, messages)) if isinstance(messages, dict) else ''}"
         )
     lengths = {"means": packed.N, "pulls": packed.P}
-    start = Messages(*(_given(messages[n], f"messages[{n!r}]", lengths[n]) for n in lengths))
+    start = Messages(*(_checked_row(messages[n], f"messages[{n!r}]", lengths[n]) for n in lengths))
     if not _overlap(start.means) < 1.0:
         raise ValueError(
             "messages['means'] must have a mean square below 1, got "
@@ -463,7 +463,7 @@ def _start(packed, messages, rng):
     return start
 
 
-def _given(value, name, length):
+def _checked_row(value, name, length):
     """Return an array that was given, checked."""
     value = arguments.reals(name, value)
     if value.shape != (length,):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.factor_graph import BinaryMessages, SphericalMessages
-from wfmlib.learning.solution import Best, Marginals, tells
+from wfmlib.learning.solution import Best, Marginals, advised
 from wfmlib.models.protocols import Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
@@ -73,7 +73,7 @@ class BeliefPropagation(Marginals):
         return f"{super().__repr__()}\n  entropy: {self.entropy:.6g} nats per weight"
 
 
-@tells("more max_sweeps, damping=0.5, another rng, or fewer patterns")
+@advised("more max_sweeps, damping=0.5, another rng, or fewer patterns")
 @arguments.checked
 def belief_propagation(
     device: Device,
@@ -162,8 +162,8 @@ def belief_propagation(
     --------
     >>> from wfmlib import Perceptron, patterns
     >>> xi, sigma = patterns.random(P=250, N=501, rng=1)
-    >>> found = belief_propagation(Perceptron(), xi, sigma, rng=1)
-    >>> found.converged, round(found.entropy, 1)
+    >>> marginals = belief_propagation(Perceptron(), xi, sigma, rng=1)
+    >>> marginals.converged, round(marginals.entropy, 1)
     (True, 0.3)
     """
     engine = prepare(device, xi, sigma, form, output, messages, rng)

@@ -40,7 +40,7 @@ from wfmlib.learning.messages.channel import (
     slope,
     tabulate,
 )
-from wfmlib.learning.messages.output_node import ask
+from wfmlib.learning.messages.output_node import output_messages
 
 # Of a sum of signs, two of them undecided: one is left without weight i. Sums take every second
 # whole number, and a narrower normal law says nothing of them: messages would blow up.
@@ -196,7 +196,7 @@ def sweep(order, xi, starts, t, odds, renewed, keep, gaussian):
     keep : float
         One minus the damping.
     gaussian : bool
-        See `output_node.ask`.
+        See `output_node.output_messages`.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def sweep(order, xi, starts, t, odds, renewed, keep, gaussian):
             reach[k] = distance_bound(c[k], v[k], 2.0, 1.0)  # no mean, no variance is above 1
             if not abs(x[k]) < math.inf:
                 return math.inf
-        ask(x, gaussian, prefix, tails, plus, minus)
+        output_messages(x, gaussian, prefix, tails, plus, minus)
         for k in range(units):
             row = xi[a, starts[k] : starts[k] + width]
             certain = (c[k] - 2.0) / math.sqrt(v[k]) > SILENT
@@ -294,7 +294,7 @@ def sweep_expanded(order, xi, starts, u, h, m, keep, in_place, gaussian):
             x[k] = c / math.sqrt(v[k])
             if not abs(x[k]) < math.inf:
                 return math.inf
-        ask(x, gaussian, prefix, tails, plus, minus)
+        output_messages(x, gaussian, prefix, tails, plus, minus)
         for k in range(units):
             row = xi[a, starts[k] : starts[k] + width]
             g = slope(x[k], plus[k], minus[k]) / math.sqrt(v[k])
@@ -328,5 +328,5 @@ def pattern_and_edge_terms(xi, starts, t, odds, gaussian):
                 v += 4.0 * up * down / (up + down) ** 2
                 edges += math.log1p(t[a, k, i] * mean)
             x[k] = c / math.sqrt(max(v, LEAST_VARIANCE))
-        patterns += ask(x, gaussian, prefix, tails, plus, minus)
+        patterns += output_messages(x, gaussian, prefix, tails, plus, minus)
     return patterns, edges

@@ -129,13 +129,13 @@ class Messages(ABC):
         """Return the entropy per weight: the free entropy without the fields' energy."""
 
 
-def _check(arrays, shapes):
+def _check_messages(arrays, shapes):
     """Refuse arrays of messages that are not those of this problem."""
     if not isinstance(arrays, dict) or set(arrays) != set(shapes):
-        given = sorted(arrays) if isinstance(arrays, dict) else arrays
+        names = sorted(arrays) if isinstance(arrays, dict) else arrays
         raise ValueError(
             f"messages must be those of a run with the same weights ({', '.join(shapes)}), "
-            f"got {given!r}"
+            f"got {names!r}"
         )
     for name, allowed in shapes.items():
         array = np.asarray(arrays[name])
@@ -174,7 +174,7 @@ class SphericalMessages(Messages):
         patterns, units, width = self.U.shape
         shapes = {"U": [self.U.shape], "chi": [self.chi.shape]}
         shapes["V"] = [(patterns, units, width), (patterns, units, 1)]
-        _check(arrays, shapes)
+        _check_messages(arrays, shapes)
         self.U[:], self.chi[:] = arrays["U"], arrays["chi"]
         several = self.V.shape[-1]
         V = arrays["V"]
@@ -302,7 +302,7 @@ class BinaryMessages(Messages):
 
     def load(self, arrays):
         """Take over the messages of another time."""
-        _check(arrays, {"u": [self.messages.shape]})
+        _check_messages(arrays, {"u": [self.messages.shape]})
         u = arrays["u"]
         most = binary_messages.MOST
         self.messages[:] = u if self.expanded else np.clip(np.tanh(u), -most, most)

@@ -19,7 +19,7 @@ from wfmlib.learning.messages.belief_propagation import (
     rounded,
 )
 from wfmlib.learning.messages.focusing_protocols import named
-from wfmlib.learning.solution import ENDINGS, Best, Solution, outcome, tells
+from wfmlib.learning.solution import ENDINGS, Best, Solution, advised, outcome
 from wfmlib.models.protocols import Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Count, Damping, Positive
@@ -76,7 +76,7 @@ ADVICE = {
 }
 
 
-@tells(ADVICE)
+@advised(ADVICE)
 @arguments.checked
 def focusing_bp(
     device: Device,
@@ -163,7 +163,7 @@ def focusing_bp(
     0
     """
     soon = isinstance(protocol, str) and protocol == "solve"
-    again = isinstance(protocol, str) and form is None and damping is None
+    retry = isinstance(protocol, str) and form is None and damping is None
     form = ("expanded" if soon else "exact") if form is None else form
     damping = 0.5 if damping is None else damping
     max_sweeps = (HURRIED if soon else PATIENT) if max_sweeps is None else max_sweeps
@@ -178,7 +178,7 @@ def focusing_bp(
     with progress_bar(progress, total=len(steps), unit="step") as bar:
         options = (tolerance, max_sweeps, stop_at_solution)
         _follow(steps, engine, damping, *options, history, best, bar)
-        if again and best.errors > 0:
+        if retry and best.errors > 0:
             engine = prepare(device, xi, sigma, "exact", output, messages, rng)
             bar.reset()
             _follow(steps, engine, SLOW, *options, history, best, bar)

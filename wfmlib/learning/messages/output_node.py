@@ -22,7 +22,7 @@ def _tail_probability(x):
 
 
 @exact
-def ask(x, gaussian, prefix, tails, plus, minus):
+def output_messages(x, gaussian, prefix, tails, plus, minus):
     """Fill in what the node asks of each unit, and return the log-probability of a right output.
 
     Parameters

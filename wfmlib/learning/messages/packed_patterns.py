@@ -67,11 +67,11 @@ class PackedPatterns:
         self.words = np.zeros((-(-self.N // WORD), self.P), dtype=np.uint64)
         rows = max(_PIECE // self.N, 1)
         for start in range(0, self.P, rows):
-            some = slice(start, start + rows)
-            bits = np.packbits(xi[some] == sigma[some, None], axis=1, bitorder="little")
+            chunk = slice(start, start + rows)
+            bits = np.packbits(xi[chunk] == sigma[chunk, None], axis=1, bitorder="little")
             padded = np.zeros((len(bits), 8 * len(self.words)), dtype=np.uint8)
             padded[:, : bits.shape[1]] = bits
-            self.words[:, some] = padded.view("<u8").T
+            self.words[:, chunk] = padded.view("<u8").T
 
     @classmethod
     def random(cls, P: int, N: int, *, rng: Seed = None) -> PackedPatterns:

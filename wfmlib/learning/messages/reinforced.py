@@ -112,11 +112,11 @@ def reinforced_message_passing(
     best = Best()
     for sweep in range(max_sweeps):
         variance = max(1.0 - float(m @ m) / N, 1.0 / N)
-        at: Any = constraint.at(
+        response: Any = constraint.at(
             F @ m.astype(np.float32) / root - variance * pull,
             variance,
         )
-        pull, give = at.slope, -at.curvature
+        pull, give = response.slope, -response.curvature
         kept = 1.0 - (1.0 - rate) ** sweep
         field = F.T @ pull.astype(np.float32) / root + (np.sum(give) / N) * m + kept * field
         if not np.all(np.isfinite(field)):
@@ -132,8 +132,8 @@ def reinforced_message_passing(
 def reinforced(best, m, field, sweeps):
     """Return how reinforced messages ended: certain, undecided or not a number."""
     certain = len(m) * (1.0 - float(np.mean(m**2))) < 1.0
-    how = outcome(best.errors, certain, bool(np.all(np.isfinite(field))))
-    return Reinforced(best.weights, best.errors, sweeps, how)
+    ending = outcome(best.errors, certain, bool(np.all(np.isfinite(field))))
+    return Reinforced(best.weights, best.errors, sweeps, ending)
 
 
 def _violations(fields, N, constraint):

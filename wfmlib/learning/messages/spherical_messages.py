@@ -36,7 +36,7 @@ from wfmlib.learning.messages.channel import (
     slope,
 )
 from wfmlib.learning.messages.direct_slope import direct_slope, powers
-from wfmlib.learning.messages.output_node import ask
+from wfmlib.learning.messages.output_node import output_messages
 
 LEAST_PRECISION = 1e-6  # of a cavity distribution: V may be negative, a variance may not
 LEAST_VARIANCE = 1e-12  # of a sum
@@ -140,7 +140,7 @@ def sweep(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
     keep : float
         One minus the damping.
     gaussian : bool
-        See `output_node.ask`.
+        See `output_node.output_messages`.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def sweep(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, gaussian):
             reach[k] = distance_bound(c[k], v[k], largest_shift, largest_spread)
             if not abs(x[k]) < math.inf:
                 return math.inf
-        ask(x, gaussian, prefix, tails, plus, minus)
+        output_messages(x, gaussian, prefix, tails, plus, minus)
         for k in range(units):
             row = xi[a, starts[k] : starts[k] + width]
             if fit(x[k], reach[k], plus[k], minus[k], slopes):
@@ -209,7 +209,7 @@ def sweep_expanded(order, xi, starts, U, V, mu, zeta, new_mu, new_zeta, keep, ga
             x[k] = _gather_means(row, mu[k], U[a, k], spread, shifts[k]) / math.sqrt(v[k])
             if not abs(x[k]) < math.inf:
                 return math.inf
-        ask(x, gaussian, prefix, tails, plus, minus)
+        output_messages(x, gaussian, prefix, tails, plus, minus)
         for k in range(units):
             row = xi[a, starts[k] : starts[k] + width]
             g = slope(x[k], plus[k], minus[k]) / math.sqrt(v[k])
@@ -248,7 +248,7 @@ def pattern_and_edge_terms(xi, starts, U, V, mu, zeta, gaussian):
                     math.log(cavity / whole) + mu[k, i] ** 2 / whole - mean**2 / cavity
                 )
             x[k] = c / math.sqrt(v)
-        patterns += ask(x, gaussian, prefix, tails, plus, minus)
+        patterns += output_messages(x, gaussian, prefix, tails, plus, minus)
     return patterns, edges
 
 

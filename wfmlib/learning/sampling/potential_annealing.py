@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from wfmlib.learning import _devices
-from wfmlib.learning.solution import Solution, tells
+from wfmlib.learning.solution import Solution, advised
 from wfmlib.models.constraints import LogPotential
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
@@ -54,7 +54,7 @@ class PotentialAnnealing(Solution):
     log_weight: float
 
 
-@tells("more sweeps, or a smaller load")
+@advised("more sweeps, or a smaller load")
 @arguments.checked
 def potential_annealing(
     device: Device,
@@ -131,9 +131,9 @@ def potential_annealing(
     history = np.full((3, len(series)), np.nan)
     with progress_bar(progress, total=sweeps, unit="sweep") as bar:
         for k, width in enumerate(series):
-            now = chain.potential(width)
-            log_weight += now - before
-            if now == -math.inf:  # no solution: the last width has nothing to go on with
+            value = chain.potential(width)
+            log_weight += value - before
+            if value == -math.inf:  # no solution: the last width has nothing to go on with
                 before = -math.inf
                 break
             accepted = chain.move(width, int(shares[k]))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from wfmlib.learning import _devices
 from wfmlib.learning.messages.packed_patterns import PackedPatterns, packed_together
 from wfmlib.learning.sampling.tilted_means import TiltedMeans
-from wfmlib.learning.solution import Best, Solution, tells
+from wfmlib.learning.solution import Best, Solution, advised
 from wfmlib.models.constraints import LogPotential, Margin
 from wfmlib.models.devices import Perceptron
 from wfmlib.models.protocols import Device
@@ -56,7 +56,7 @@ class Localization(Solution):
     means: np.ndarray
 
 
-@tells("a LogPotential(1.0), a smaller load, shorter steps, or damping=0.5")
+@advised("a LogPotential(1.0), a smaller load, shorter steps, or damping=0.5")
 @arguments.checked
 def stochastic_localization(
     device: Device,
@@ -134,8 +134,8 @@ def stochastic_localization(
     --------
     >>> from wfmlib import LogPotential, Perceptron
     >>> packed = PackedPatterns.random(100, 501, rng=1)
-    >>> found = stochastic_localization(Perceptron(), packed, constraint=LogPotential(1.0), rng=2)
-    >>> found.errors, found.converged
+    >>> draw = stochastic_localization(Perceptron(), packed, constraint=LogPotential(1.0), rng=2)
+    >>> draw.errors, draw.converged
     (0, True)
     """
     _devices.checked(device, (Binary, Spherical), (Perceptron,))

@@ -75,16 +75,20 @@ class TiltedMeans:
 
     def _sweep(self, field):
         """Return new means and pulls."""
-        packed, now = self.packed, self.messages
+        packed, messages = self.packed, self.messages
         root = math.sqrt(packed.N)
         least = 1.0 / packed.N if self.weights.discrete else LEAST_VARIANCE  # one undecided sign
-        V = max(1.0 - float(np.mean(now.means**2)), least)
+        V = max(1.0 - float(np.mean(messages.means**2)), least)
         with np.errstate(all="ignore"):  # what is not finite is found by the caller
-            omega = packed.fields(now.means, threads=self.threads) / root - V * now.pulls
-            at = self.constraint.at(omega, V)
-            pulls = at.slope
-            stiffness = -np.sum(at.curvature) / packed.N
-            total = packed.pull(pulls, threads=self.threads) / root + stiffness * now.means + field
+            omega = packed.fields(messages.means, threads=self.threads) / root - V * messages.pulls
+            response = self.constraint.at(omega, V)
+            pulls = response.slope
+            stiffness = -np.sum(response.curvature) / packed.N
+            total = (
+                packed.pull(pulls, threads=self.threads) / root
+                + stiffness * messages.means
+                + field
+            )
             if self.weights.discrete:
                 return np.tanh(total), pulls
             precision = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * np.mean(total**2)))

@@ -1,4 +1,4 @@
-"""What a pattern demands: one file a constraint, with all that theory averages over its field.
+"""Constraints on a pattern's stability: one file each, with all averages over its field.
 
 A constraint is a weight on the local field of a pattern: an indicator for a margin, a Boltzmann
 factor for a loss. Given the part `omega` of the field that all solutions share, and the `variance`

@@ -1,4 +1,4 @@
-"""What every constraint offers: averages over the fields of a pattern, from f and derivatives.
+"""Log-concave constraints: averages over the fields of a pattern, from f and derivatives.
 
 A constraint's weight is a log-concave function of the field, and so is its average over a normal
 density: f is concave, its mean force f' falls with the field, and what pushes a field has one
@@ -65,22 +65,22 @@ class Pointwise:
     """The same, each computed when it is asked for: for a constraint with a formula for each."""
 
     def __init__(self, constraint, omega, variance):
-        self._constraint, self._given = constraint, (omega, variance)
+        self._constraint, self._arguments = constraint, (omega, variance)
 
     @cached_property
     def log_weight(self):
         """The logarithm f of the average weight."""
-        return self._constraint.log_weight(*self._given)
+        return self._constraint.log_weight(*self._arguments)
 
     @cached_property
     def slope(self):
         """The mean force f'."""
-        return self._constraint.slope(*self._given)
+        return self._constraint.slope(*self._arguments)
 
     @cached_property
     def curvature(self):
         """The second derivative of f."""
-        return self._constraint.curvature(*self._given)
+        return self._constraint.curvature(*self._arguments)
 
     @property
     def edge(self):
@@ -121,7 +121,7 @@ class Tilted(NamedTuple):
         Weights of the fields that all groups share.
     starts : ndarray
         Where each of these begins in the arrays of the fields inside its groups.
-    here, inside : Response
+    central, inside : Response
         At the likeliest field inside, and at all of them.
     share : ndarray
         Weight of each field inside.
@@ -132,7 +132,7 @@ class Tilted(NamedTuple):
     m: float
     outer: np.ndarray
     starts: np.ndarray
-    here: Response
+    central: Response
     inside: Response
     share: np.ndarray
     log_norm: np.ndarray
@@ -145,12 +145,12 @@ class Tilted(NamedTuple):
     def grouped(self):
         """Return the averages of `Grouped`."""
         sizes = np.diff([*self.starts, len(self.share)])
-        response = self.inside.slope - np.repeat(self.here.slope, sizes)
+        response = self.inside.slope - np.repeat(self.central.slope, sizes)
         first, second = self.mean(response), self.mean(response**2)
         return Grouped(
-            common=float(self.outer @ (self.here.slope + first) ** 2),
+            common=float(self.outer @ (self.central.slope + first) ** 2),
             spread=float(self.outer @ (second - first**2)),
-            term=float(self.outer @ (self.here.log_weight + self.log_norm / self.m)),
+            term=float(self.outer @ (self.central.log_weight + self.log_norm / self.m)),
             information=float(self.outer @ (self.mean(self.moved) - self.log_norm)),
         )
 
@@ -265,26 +265,26 @@ class LogConcave:
         Tilted
         """
         root, width = math.sqrt(c0), math.sqrt(gap)
-        given = [(centre, math.hypot(w, width)) for centre, w in self.features(variance)]
-        x, outer = self._shared(root, given, rule)
+        shared = [(centre, math.hypot(w, width)) for centre, w in self.features(variance)]
+        x, outer = self._shared(root, shared, rule)
         middle = self.pushed(root * x, m * gap, variance)
-        here = self.at(middle, variance)
-        place = width * m * here.slope  # of y, where the group's weight is largest
-        narrow = 1.0 / np.sqrt(1.0 - m * gap * here.curvature)
+        central = self.at(middle, variance)
+        place = width * m * central.slope  # of y, where the group's weight is largest
+        narrow = 1.0 / np.sqrt(1.0 - m * gap * central.curvature)
         nodes, weights = [], []
         bends = self.bends(variance, m)
         for i in range(len(x)):
             features = [(0.0, narrow[i])]
             features += [((c - middle[i]) / width, w / width) for c, w in bends]
-            one, weight = gaussian.fill_grid(np.array(features), -REACH, REACH, rule)
-            nodes.append(one)
+            node, weight = gaussian.fill_grid(np.array(features), -REACH, REACH, rule)
+            nodes.append(node)
             weights.append(weight)
-        sizes = [len(one) for one in nodes]
+        sizes = [len(node) for node in nodes]
         starts = np.cumsum([0, *sizes[:-1]])
         t, weight = np.concatenate(nodes), np.concatenate(weights)
         inside = self.at(np.repeat(middle, sizes) + width * t, variance)
         # y^2 / 2 = place^2 / 2 + place t + t^2 / 2; the weight's logarithm is largest at t = 0
-        exponent = m * (inside.log_weight - np.repeat(here.log_weight, sizes))
+        exponent = m * (inside.log_weight - np.repeat(central.log_weight, sizes))
         exponent -= np.repeat(place, sizes) * t
         excess = weight * np.expm1(exponent)
         tilted, excess = weight + excess, np.add.reduceat(excess, starts)
@@ -292,7 +292,7 @@ class LogConcave:
             m=m,
             outer=outer,
             starts=starts,
-            here=here,
+            central=central,
             inside=inside,
             share=tilted / np.repeat(1.0 + excess, sizes),
             log_norm=np.log1p(excess) - 0.5 * place**2,
@@ -315,11 +315,11 @@ class LogConcave:
         """
         root = math.sqrt(c)
         x, measure = self._shared(root, self.bends(variance, spread / variance), RULE)
-        at = self.at(self.pushed(root * x, spread, variance), variance)
-        give = -at.curvature
+        response = self.at(self.pushed(root * x, spread, variance), variance)
+        give = -response.curvature
         return Limit(
-            term=float(measure @ (at.log_weight - 0.5 * spread * at.slope**2)),
-            force=float(measure @ at.slope**2),
+            term=float(measure @ (response.log_weight - 0.5 * spread * response.slope**2)),
+            force=float(measure @ response.slope**2),
             spread=float(measure @ (give * (spread * give / (1.0 + spread * give)))),
         )
 
@@ -352,11 +352,11 @@ class LogConcave:
         if nodes is None:
             return self.around_graded(reference, fields, split, by_parts, forces_only)
         x, outer, other, log_weight = (value[:, None] for value in fields)
-        y, given = _spaced_response(reference, split, x, split.lean * other, nodes[0])
+        y, response = _spaced_response(reference, split, x, split.lean * other, nodes[0])
         step = nodes[0][1] - nodes[0][0]
         outer = outer * step / gaussian.SQRT_2PI
-        measure = outer * np.exp(given.log_weight - log_weight - 0.5 * y * y)
-        sums = self._sums(split, x, other, y, measure, given, by_parts, forces_only)
+        measure = outer * np.exp(response.log_weight - log_weight - 0.5 * y * y)
+        sums = self._sums(split, x, other, y, measure, response, by_parts, forces_only)
         return Averages(*sums.tolist())
 
     def around_graded(self, reference, fields, split, by_parts, forces_only):
@@ -377,13 +377,13 @@ class LogConcave:
             features = np.array(features).reshape(-1, 2) - [mean, 0.0]
             shift, weight = gaussian.fill_grid(features, -REACH, REACH, RULE)
             y = shift + mean
-            given = reference.at(root * x + split.lean * y, split.left)
-            tilt = np.exp(given.log_weight - log_weight - mean * (shift + 0.5 * mean))
+            response = reference.at(root * x + split.lean * y, split.left)
+            tilt = np.exp(response.log_weight - log_weight - mean * (shift + 0.5 * mean))
             measure = outer * weight * tilt
-            sums += self._sums(split, x, other, y, measure, given, by_parts, forces_only)
+            sums += self._sums(split, x, other, y, measure, response, by_parts, forces_only)
         return Averages(*sums.tolist())
 
-    def _sums(self, split, x, other, y, measure, given, by_parts, forces_only):
+    def _sums(self, split, x, other, y, measure, response, by_parts, forces_only):
         """Return what is in `Averages`, from nodes y and their measure."""
         counted = self.at(split.slope * x + split.width * y, split.own)
         slope = counted.slope
@@ -395,7 +395,7 @@ class LogConcave:
             pull = np.vdot(moved, y) - split.width * np.vdot(measure, counted.curvature)
             pull /= split.lean
         else:
-            pull = np.vdot(moved, given.slope)
+            pull = np.vdot(moved, response.slope)
         cost, bend = np.vdot(measure, counted.log_weight), counted.curvature
         return np.array([cost, force, common, pull, np.vdot(measure, bend * bend)])
 
@@ -410,10 +410,10 @@ class LogConcave:
         low, high = np.minimum(omega, far), np.maximum(omega, far)
         w = 0.5 * (low + high)
         for _ in range(200):
-            at = self.at(w, variance)
-            excess = w - omega - spread * at.slope
+            response = self.at(w, variance)
+            excess = w - omega - spread * response.slope
             low, high = np.where(excess > 0.0, low, w), np.where(excess > 0.0, w, high)
-            step = excess / (1.0 - spread * at.curvature)
+            step = excess / (1.0 - spread * response.curvature)
             after = w - step
             after = np.where((after >= low) & (after <= high), after, 0.5 * (low + high))
             if np.all(np.abs(after - w) <= 1e-14 * (1.0 + np.abs(w))):
@@ -455,6 +455,6 @@ def _spaced_response(reference, split, x, mean, shift):
     first = np.ceil((mean + shift[0] - front) / step).astype(int)
     lowest, last = first.min(), first.max() + len(shift)
     fields = reference.front + split.lean * step * np.arange(lowest, last)
-    at, places = reference.at(fields, split.left), np.arange(len(shift)) + first
-    log_weight, slope = (value[places - lowest] for value in (at.log_weight, at.slope))
+    response, places = reference.at(fields, split.left), np.arange(len(shift)) + first
+    log_weight, slope = (value[places - lowest] for value in (response.log_weight, response.slope))
     return front + step * places, Response(log_weight, slope, None, None)

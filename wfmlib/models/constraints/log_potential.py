@@ -38,20 +38,20 @@ class Pushed:
     """
 
     def __init__(self, omega, width, exponent):
-        self._given = omega.ravel(), width, exponent
+        self._arguments = omega.ravel(), width, exponent
         self._shape = omega.shape
         rows = np.empty((3, omega.size))
         if exponent == 1.0:
             _pushed_once(omega.ravel(), width, rows)
         else:
-            _pushed(*self._given, rows)
+            _pushed(*self._arguments, rows)
         self.log_weight, self.slope, self.curvature = rows.reshape(3, *omega.shape)
 
     @cached_property
     def loss(self):
         """Mean of ``-ln(s - kappa)``, the potential itself."""
-        out = np.empty(self._given[0].size)
-        _mean_potential(*self._given, out)
+        out = np.empty(self._arguments[0].size)
+        _mean_potential(*self._arguments, out)
         return out.reshape(self._shape)
 
     @property
@@ -160,8 +160,8 @@ class LogPotential(LogConcave):
         """
 
         def functions(omega):
-            at = self.at(omega, split.left)
-            return np.array([at.log_weight, at.slope])
+            response = self.at(omega, split.left)
+            return np.array([response.log_weight, response.slope])
 
         reach = REACH * math.sqrt(max(split.c + split.lean**2, 1e-12)) + abs(self.kappa)
         pull = split.lean**2 * float(np.max(force))

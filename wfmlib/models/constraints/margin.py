@@ -1,4 +1,4 @@
-"""Stabilities above a margin."""
+"""Stabilities above a margin: averages over the fields of a pattern."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numba import njit
 from numpy.polynomial import polynomial
 
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
-from wfmlib.models.constraints.margin_around import NO_TABLE, averages, given_fields
+from wfmlib.models.constraints.margin_around import NO_TABLE, averages, kernel_arguments
 from wfmlib.numerics import arguments, gaussian, portable, tails
 from wfmlib.numerics.arguments import Finite
 from wfmlib.numerics.types import Array
@@ -119,9 +119,9 @@ class Margin(LogConcave):
         self, reference: Any, fields: Any, split: Any, by_parts: Any, forces_only: Any
     ) -> Any:
         """Return what `around` does, from kernels."""
-        given = given_fields(self.kappa, reference, fields, split)
-        found = Averages(*averages(*given, by_parts, forces_only))
-        return found._replace(log_weight=math.nan, pull=math.nan) if forces_only else found
+        values = kernel_arguments(self.kappa, reference, fields, split)
+        result = Averages(*averages(*values, by_parts, forces_only))
+        return result._replace(log_weight=math.nan, pull=math.nan) if forces_only else result
 
     @property
     def front(self) -> Any:
@@ -148,14 +148,14 @@ def _hazard(u):
 
 
 @njit(cache=True, nogil=True)
-def most_tilted(given, ratio):
-    """Return the zero of ``t + ratio h(t) - given``, h the hazard: where ``m f`` tilts most.
+def most_tilted(level, ratio):
+    """Return the zero of ``t + ratio h(t) - level``, h the hazard: where ``m f`` tilts most.
 
-    The function is convex and increases: Newton's method comes down to its zero from `given`.
+    The function is convex and increases: Newton's method comes down to its zero from `level`.
     """
-    t = given
+    t = level
     for _ in range(60):
-        step = (t - given + ratio * gaussian.hazard(t)) / (
+        step = (t - level + ratio * gaussian.hazard(t)) / (
             1.0 + ratio * gaussian.hazard_derivative(t)
         )
         t -= step
@@ -245,26 +245,26 @@ def pattern_averages(c0, gap, variance, kappa, m, rule):
 
 
 @njit(cache=True, nogil=True)
-def shortfall(given, ratio, start):
-    """Return the zero of ``t + ratio h(t) - given``, h the hazard; `start` is a guess.
+def shortfall(level, ratio, start):
+    """Return the zero of ``t + ratio h(t) - level``, h the hazard; `start` is a guess.
 
-    Newton's method on ``ln [ratio h(t)] - ln(given - t)``, which increases, and is nearly straight
+    Newton's method on ``ln [ratio h(t)] - ln(level - t)``, which increases, and is nearly straight
     where `ratio` is large; on the difference itself where it is small. A step that leaves the
     bracket of the signs seen so far is replaced by its middle.
     """
-    high = given
+    high = level
     # below -40 the hazard is zero to every digit
-    low = max(given - ratio * gaussian.hazard(given), min(-40.0, given))
+    low = max(level - ratio * gaussian.hazard(level), min(-40.0, level))
     t = start if low < start < high else 0.5 * (low + high)
     for _ in range(200):
         h = gaussian.hazard(t)
         slope = gaussian.hazard_derivative(t)
-        excess = t + ratio * h - given
+        excess = t + ratio * h - level
         if excess > 0.0:
             high = t
         else:
             low = t
-        left = given - t
+        left = level - t
         if ratio * h > 1e-3 and left > 1e-300:
             step = math.log(ratio * h / left) / (slope / h + 1.0 / left)
         else:

@@ -1,4 +1,4 @@
-"""What a pattern does to solutions of a margin around a reference: compiled averages.
+"""Solutions of a margin around a reference: compiled averages over the fields of a pattern.
 
 The reference is a solution, too, or is weighed by a loss: its logarithm of a weight and its force
 are tabulated then; those of a margin have closed forms.
@@ -44,7 +44,7 @@ class MarginSplit(NamedTuple):
     lowest: float
 
 
-def given_fields(kappa, reference, fields, split):
+def kernel_arguments(kappa, reference, fields, split):
     """Return the arguments of the kernels, for solutions of the margin kappa."""
     edges = MarginSplit(
         root_c=math.sqrt(split.c),
@@ -93,27 +93,27 @@ def _private_fields(x, force, log_weight, split, ends, table, rule):
             count += 1
     low, high = mean - centre - LIMIT, mean - centre + LIMIT
     y, weight = gaussian.fill_grid(features[:count], low, high, rule)
-    u, given = np.empty_like(y), np.empty_like(y)
+    u, stored = np.empty_like(y), np.empty_like(y)
     if direct:
         total = math.exp(log_weight)
         for j in range(len(y)):
             u[j] = (split.kt - split.root_c * x - split.lean * y[j]) / root_left
-        tails.fill_tail(u, given)
+        tails.fill_tail(u, stored)
         for j in range(len(y)):
-            weight[j] *= given[j] / total
+            weight[j] *= stored[j] / total
         return y, weight
     # relative to the normal density about the mean, which is in the weight already
     if margin:
         for j in range(len(y)):
             u[j] = (split.kt - split.root_c * x - split.lean * (y[j] + mean)) / root_left
-        tails.fill_log_tail(u, given)
+        tails.fill_log_tail(u, stored)
     else:
         for j in range(len(y)):
             field = split.root_c * x + split.lean * (y[j] + mean)
             field = min(max(field, ends[0]), ends[-1])
-            given[j] = evaluate(ends, table[0], panel_of(ends, field), field)
+            stored[j] = evaluate(ends, table[0], panel_of(ends, field), field)
     for j in range(len(y)):
-        weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + given[j] - log_weight)
+        weight[j] *= portable.exp(-mean * (y[j] + 0.5 * mean) + stored[j] - log_weight)
         y[j] += mean
     return y, weight
 
@@ -141,18 +141,18 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp, forc
             force += weight[i] * second / split.own
             common += weight[i] * other[i] * first / root_own
             continue
-        log_weights, bends, given = np.empty_like(y), np.empty_like(y), np.empty_like(y)
+        log_weights, bends, forces = np.empty_like(y), np.empty_like(y), np.empty_like(y)
         tails.fill_log_tail(u, log_weights)
         tails.fill_hazard_derivative(u, bends)
         if not sharp and len(ends) == 0:  # next, the force on the reference
             for j in range(len(y)):
                 u[j] = (split.kt - split.root_c * x[i] - split.lean * y[j]) / root_left
-            tails.fill_hazard(u, given)
+            tails.fill_hazard(u, forces)
         elif not sharp:
             for j in range(len(y)):
                 field = split.root_c * x[i] + split.lean * y[j]
                 field = min(max(field, ends[0]), ends[-1])
-                given[j] = evaluate(ends, table[1], panel_of(ends, field), field) * root_left
+                forces[j] = evaluate(ends, table[1], panel_of(ends, field), field) * root_left
         for j in range(len(y)):
             w = weight[i] * inner[j]
             slope, bend = slopes[j] / root_own, bends[j] / split.own  # bend = -f''
@@ -163,5 +163,5 @@ def averages(x, weight, other, log_weight, split, ends, table, rule, sharp, forc
             if sharp:
                 pull += w * (y[j] * slope + split.width * bend) / split.lean
             else:
-                pull += w * given[j] / root_left * slope
+                pull += w * forces[j] / root_left * slope
     return cost, force, common, pull, stiffness

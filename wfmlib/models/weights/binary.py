@@ -1,4 +1,4 @@
-"""Weights of +1 and -1."""
+"""Binary weights, +1 and -1: the entropic terms."""
 
 from __future__ import annotations
 
@@ -220,12 +220,12 @@ class Binary:
         LimitEntropic
         """
         q1_hat = float(self.conjugate(overlap) * scipy.special.expit(place))
-        d0_hat, at = self._pulled(overlap, q1_hat)
+        d0_hat, pulled = self._pulled(overlap, q1_hat)
         complement = 1.0 - overlap
         # by Stein's formula, which holds on both branches of a bistable field
-        spread = at.lean / math.sqrt(q1_hat) - complement
+        spread = pulled.lean / math.sqrt(q1_hat) - complement
         products = q1_hat * (complement + spread) + overlap * d0_hat
-        return LimitEntropic(q1_hat, d0_hat, spread, at.term - 0.5 * products)
+        return LimitEntropic(q1_hat, d0_hat, spread, pulled.term - 0.5 * products)
 
     def _pulled(self, overlap, q1_hat):
         """Return the d0_hat at which the overlap is `overlap`, and the averages there."""
@@ -246,8 +246,8 @@ class Binary:
         """Return `Unloaded`: replicas at a mutual overlap that no pattern constrains."""
         if replicas == math.inf:
             return Unloaded(*self._unloaded_limit(overlap), None)
-        at = self.broken(0.0, self.widest_split(overlap, replicas), replicas)
-        return Unloaded(at.term, -0.5 * (replicas - 1.0) * at.split_hat, at.complexity)
+        groups = self.broken(0.0, self.widest_split(overlap, replicas), replicas)
+        return Unloaded(groups.term, -0.5 * (replicas - 1.0) * groups.split_hat, groups.complexity)
 
     def _unloaded_limit(self, overlap):
         """Return entropy and slope of infinitely many replicas without patterns."""
@@ -276,8 +276,8 @@ def _split(weights, overlap, q0_hat, replicas, guess):
     """Return the split at which the overlap within groups is `overlap`: it increases with it."""
 
     def excess(log_split):
-        at = weights.broken(q0_hat, math.exp(log_split), replicas)
-        return math.log((1.0 - overlap) / at.complement) if at.complement > 0.0 else math.inf
+        group = weights.broken(q0_hat, math.exp(log_split), replicas)
+        return math.log((1.0 - overlap) / group.complement) if group.complement > 0.0 else math.inf
 
     start = math.log(guess)
     return math.exp(increasing_root(excess, start, (start - 60.0, start + 40.0), 0.5))

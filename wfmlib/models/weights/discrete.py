@@ -135,26 +135,26 @@ class Discrete:
 
         As `Binary.constrained`, with a sum over the values of the reference.
         """
-        delta, at, t0 = self._apart(distance, p_hat, 0.0, 1.0, correlation, reference)
+        delta, averages, t0 = self._apart(distance, p_hat, 0.0, 1.0, correlation, reference)
         t0_hat, t1 = correlation * math.sqrt(p_hat * reference.q_hat), 1.0 - 2.0 * distance
-        products = -0.5 * p_hat * at.variance + (t0 - t1) * t0_hat - t1 * delta
+        products = -0.5 * p_hat * averages.variance + (t0 - t1) * t0_hat - t1 * delta
         return ConstrainedEntropic(
-            p=at.common,
-            complement=at.variance,
+            p=averages.common,
+            complement=averages.variance,
             t0=t0,
             t1_hat=delta + t0_hat,
-            term=at.log_sum + products,
-            fluctuation=at.fluctuation,
+            term=averages.log_sum + products,
+            fluctuation=averages.fluctuation,
         )
 
     def bound(self, distance: ArrayLike) -> Any:
         """Return the entropy of all weight vectors at a distance  [eq-geometric-bound]."""
         free = SimpleNamespace(q_hat=0.0)
 
-        def one(d):
+        def entropy(d):
             return 0.0 if d in (0.0, 1.0) else self.constrained(d, 0.0, 0.0, free).term
 
-        return np.vectorize(one, otypes=[float])(distance)[()]
+        return np.vectorize(entropy, otypes=[float])(distance)[()]
 
     def broken(self, q0_hat: float, split: float, m: float) -> BrokenEntropic:
         """Return the entropic side with groups of m replicas  [eq-1rsb-binary]."""
@@ -173,8 +173,9 @@ class Discrete:
         """Return what a weight contributes in a group of m replicas."""
         x, weight = self._line(math.sqrt(q0_hat) * max(m, 1.0))
         fields = math.sqrt(q0_hat) * x
-        _, at = self._balanced(fields, weight, np.zeros(len(x)), split, m)
-        return Group(at.common, at.spread, at.variance, at.log_sum, at.information)
+        _, averages = self._balanced(fields, weight, np.zeros(len(x)), split, m)
+        common, spread, variance = averages.common, averages.spread, averages.variance
+        return Group(common, spread, variance, averages.log_sum, averages.information)
 
     def coarse_group(self, q0_hat: float, split: float, m: float, rule: Any) -> Group:
         """Return the same; `Binary` has a faster one to begin with."""
@@ -187,25 +188,26 @@ class Discrete:
 
         Neither `rule` nor `delta` is needed.
         """
-        delta, at, t0 = self._apart(distance, p0_hat, split, m, correlation, reference)
+        delta, averages, t0 = self._apart(distance, p0_hat, split, m, correlation, reference)
         t0_hat, t1 = correlation * math.sqrt(p0_hat * reference.q_hat), 1.0 - 2.0 * distance
-        product = at.spread * p0_hat + (1.0 - at.variance) * split  # p1 p1_hat - p0 p0_hat
-        products = (t0 - t1) * t0_hat - t1 * delta - 0.5 * (p0_hat + split) * at.variance
+        # p1 p1_hat - p0 p0_hat
+        product = averages.spread * p0_hat + (1.0 - averages.variance) * split
+        products = (t0 - t1) * t0_hat - t1 * delta - 0.5 * (p0_hat + split) * averages.variance
         return ConstrainedBroken(
-            p0=at.common,
-            outer=at.variance + at.spread,
-            complement=at.variance,
-            difference=at.spread,
+            p0=averages.common,
+            outer=averages.variance + averages.spread,
+            complement=averages.variance,
+            difference=averages.spread,
             t0=t0,
             split_hat=split,
-            term=at.log_sum + products - 0.5 * m * product,
-            complexity=0.5 * m**2 * product - at.information,
+            term=averages.log_sum + products - 0.5 * m * product,
+            complexity=0.5 * m**2 * product - averages.information,
             delta=delta,
         )
 
     def limit_group(self, q1_hat: float, d0_hat: float) -> Magnetised:
         """Return what a weight contributes with infinitely many replicas: of two values."""
-        self._two("infinitely many replicas")
+        self._check_two_values("infinitely many replicas")
         width = math.sqrt(q1_hat)
         scale = max(abs(1.0 - d0_hat) ** 1.5, 1e-10) / max(width, 1e-3)  # of m* next to 0
         features = np.array([[0.0, min(scale, 1.0 / max(width, 0.5))]])
@@ -237,12 +239,12 @@ class Discrete:
     def unloaded(self, overlap, replicas):
         """Return `Unloaded`: replicas at a mutual overlap that no pattern constrains."""
         if replicas == math.inf:
-            self._two("infinitely many replicas")
+            self._check_two_values("infinitely many replicas")
         return Binary.unloaded(self, overlap, replicas)
 
     _unloaded_limit = Binary._unloaded_limit
 
-    def _two(self, question):
+    def _check_two_values(self, question):
         if len(self.values) > 2:
             raise ValueError(f"values must be two for {question}, got {self!r}")
 
@@ -286,8 +288,8 @@ class Discrete:
         fields = np.tile(math.sqrt(p_hat) * u, len(s))
         weight = (first * normal).ravel()
         signs = np.repeat(s, len(u))
-        delta, at = self._balanced(fields, weight, signs, split, m, distance)
-        return delta, at, float((second * normal).ravel() @ at.means)
+        delta, averages = self._balanced(fields, weight, signs, split, m, distance)
+        return delta, averages, float((second * normal).ravel() @ averages.means)
 
     def _balanced(self, fields, weight, signs, split=0.0, m=1.0, distance=None):
         """Return the delta and the averages where mean square and distance are what they must be.
@@ -295,20 +297,20 @@ class Discrete:
         Fields are ``fields + delta signs + sqrt(split) z``, weighed with ``Z^m``. Both conditions
         are those of the minimum of a convex function; Newton's steps are halved where it rises.
         """
-        asked = np.array([distance is not None, self._levelled])
+        free = np.array([distance is not None, self._levelled])
         place = np.array([0.0 if distance is None else 0.5 * math.log(1.0 / distance - 1.0), 0.0])
-        place *= asked
+        place *= free
 
         def turn(place):
-            at = self._averages(fields + place[0] * signs, weight, signs, split, m, place[1])
-            miss = 2.0 * distance - at.apart if asked[0] else 0.0
-            height = at.log_sum - (place[0] * (1.0 - 2.0 * distance) if asked[0] else 0.0)
-            gradient = np.array([miss, 1.0 - at.square]) * asked
-            return at, height, gradient
+            averages = self._averages(fields + place[0] * signs, weight, signs, split, m, place[1])
+            miss = 2.0 * distance - averages.apart if free[0] else 0.0
+            height = averages.log_sum - (place[0] * (1.0 - 2.0 * distance) if free[0] else 0.0)
+            gradient = np.array([miss, 1.0 - averages.square]) * free
+            return averages, height, gradient
 
-        at, height, gradient = turn(place)
+        averages, height, gradient = turn(place)
         for _ in range(200):
-            hessian = at.hessian * np.outer(asked, asked) + np.diag(1.0 - asked)
+            hessian = averages.hessian * np.outer(free, free) + np.diag(1.0 - free)
             step = -np.linalg.solve(hessian, gradient)
             if np.all(np.abs(step) <= NEAR * np.maximum(1.0, np.abs(place))):
                 place = place + step  # the error is of the order of the square
@@ -319,7 +321,7 @@ class Discrete:
                 if low <= height - 0.1 * fall or fall < ROUNDING * max(1.0, abs(height)):
                     break
                 step = 0.5 * step
-            place, at, height, gradient = place + step, after, low, slope
+            place, averages, height, gradient = place + step, after, low, slope
         residual = float(np.abs(gradient).max())
         report = Report(False, residual, 200, f"no conjugates of {self!r} were found")
         raise NotConverged(report, place)
@@ -339,11 +341,13 @@ class Discrete:
         total = measure.sum(axis=1)
         measure /= total[:, None]
         log_norm = np.log(total) + top[:, 0]
-        mean, square = (np.tensordot(one, chances, 1) for one in (s, s**2))
-        variance = sum(chance * (one - mean) ** 2 for one, chance in zip(s, chances, strict=True))
+        mean, square = (np.tensordot(power, chances, 1) for power in (s, s**2))
+        variance = sum(
+            chance * (value - mean) ** 2 for value, chance in zip(s, chances, strict=True)
+        )
         bend = np.tensordot(s**3, chances, 1) - mean * square
         fourth = sum(
-            chance * (one**2 - square) ** 2 for one, chance in zip(s, chances, strict=True)
+            chance * (value**2 - square) ** 2 for value, chance in zip(s, chances, strict=True)
         )
 
         def inside(quantity):
@@ -426,5 +430,5 @@ def _entropic(weights, q_hat):
     else:
         complement = 1.0 - q
     term = weight @ log_sum + level - 0.5 * q_hat * complement
-    found = Entropic(float(q), float(complement), float(term), float(weight @ variance**2))
-    return found, level
+    entropic = Entropic(float(q), float(complement), float(term), float(weight @ variance**2))
+    return entropic, level

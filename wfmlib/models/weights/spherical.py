@@ -209,5 +209,5 @@ class Spherical:
         complement = 1.0 - overlap
         if replicas == math.inf:
             return Unloaded(0.5 * math.log(complement), -0.5 / complement, None)
-        at = self.broken(0.0, overlap / complement, replicas)
-        return Unloaded(at.term, -0.5 * (replicas - 1.0) * at.split_hat, at.complexity)
+        groups = self.broken(0.0, overlap / complement, replicas)
+        return Unloaded(groups.term, -0.5 * (replicas - 1.0) * groups.split_hat, groups.complexity)

@@ -32,13 +32,13 @@ def spin_moments(field):
 
 def field_averages(width, rule):
     """Return the averages of tanh^2, sech^2, ln 2 cosh, sech^4 at ``width x``, x normal."""
-    found = gaussian.spaced(POLE / width if width else math.inf, -gaussian.LIMIT, gaussian.LIMIT)
-    if found is None:  # the averages are even: twice the half line, panels graded towards 0
+    nodes = gaussian.spaced(POLE / width if width else math.inf, -gaussian.LIMIT, gaussian.LIMIT)
+    if nodes is None:  # the averages are even: twice the half line, panels graded towards 0
         features = np.array([[0.0, 1.0 / max(width, 0.5)]])
         x, weight = gaussian.panels(features, 0.0, gaussian.LIMIT, rule)
         weight *= 2.0
     else:
-        x, weight = found
+        x, weight = nodes
     m, variance, log = spin_moments(width * x)
     q, complement = float(weight @ (m * m)), float(weight @ variance)
     log_2cosh, fluctuation = float(weight @ log), float(weight @ (variance * variance))
@@ -158,13 +158,13 @@ def _delta(delta, target, width, u, weight):
 def constrained_averages(distance, width, reference_width, correlation, rule):
     """Return delta, and p, 1 - p, t0, the averages of ln 2 cosh and of sech^4 at it."""
     target = math.log(distance / (1.0 - distance))
-    found = _spaced_reference(width, reference_width, correlation)
-    if found is None:
+    nodes = _spaced_reference(width, reference_width, correlation)
+    if nodes is None:
         delta, u, first, second = _graded_reference(
             target, width, reference_width, correlation, rule
         )
     else:
-        u, first, second = found
+        u, first, second = nodes
         delta = _delta_of_few(target, width * u, first)
     field = width * u + delta
     m, variance, log = spin_moments(field)
@@ -188,8 +188,8 @@ def _spaced_reference(width, reference_width, correlation):
         return None
     (u, weight), (v, density) = outer, inner
     m = np.tanh(lean * u[:, None] + own * v)
-    shown = m @ density
-    return u, weight * (1.0 + shown), weight * (shown + (m * m) @ density)
+    odd = m @ density
+    return u, weight * (1.0 + odd), weight * (odd + (m * m) @ density)
 
 
 def _graded_reference(target, width, reference_width, correlation, rule):

@@ -140,8 +140,8 @@ def strong(width, split, m, rule):
             if side < 0.0:
                 peak = edge
                 if pull > 1.0 and pull > bias:
-                    other, _ = magnetisation(-bias, pull, pull - bias)
-                    peak = max(edge, m * split * other)
+                    saturated, _ = magnetisation(-bias, pull, pull - bias)
+                    peak = max(edge, m * split * saturated)
             low, high = _range(side, edge, peak, bias, split, m, top)
             if _log_weight(side * low, bias, split, m, top) < LEAST and high - peak <= 1.0:
                 continue

@@ -1,4 +1,4 @@
-"""What a prior of the weights answers: the entropic side of each kind of saddle point."""
+"""Entropic terms of a prior of the weights, for each kind of saddle point."""
 
 from __future__ import annotations
 

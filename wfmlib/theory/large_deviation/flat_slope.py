@@ -1,4 +1,4 @@
-"""Where the free entropy of real replicas of binary devices stops falling with their overlap.
+"""Smallest load at which the free entropy of real replicas stops falling with their overlap.
 
 At each overlap, the smallest load at which its slope vanishes  [eq-ld-threshold]: the unknown is
 how far apart groups are (`real_replicas`), from which the load follows; for a free number of
@@ -60,13 +60,13 @@ def flat_load_of_countable_groups(overlap, start, axes):
         state = Finite(overlap, place, math.exp(log_replicas), axes)
         return [state.slope(state.load), state.complexity(state.load)]
 
-    found = scipy.optimize.root(residuals, start, options={"xtol": 1e-11})
-    worst = float(np.max(np.abs(found.fun)))
+    root = scipy.optimize.root(residuals, start, options={"xtol": 1e-11})
+    worst = float(np.max(np.abs(root.fun)))
     if worst > TOLERANCE:
         message = f"no load with zero slope and zero complexity at overlap {overlap:.6g}"
-        raise NotConverged(Report(False, worst, int(found.nfev), message), found.x)
-    place, log_replicas = found.x.tolist()
-    return Finite(overlap, place, math.exp(log_replicas), axes).load, found.x
+        raise NotConverged(Report(False, worst, int(root.nfev), message), root.x)
+    place, log_replicas = root.x.tolist()
+    return Finite(overlap, place, math.exp(log_replicas), axes).load, root.x
 
 
 @lru_cache(maxsize=64)
@@ -77,14 +77,14 @@ def first_flat_load(replicas, axes):
     """
     if replicas is None:
         # on that line the slope is largest where replicas hardly differ
-        logit, known = 4.6, {}
-        known[logit] = _countable_groups(float(scipy.special.expit(logit)), axes)
+        logit, places = 4.6, {}
+        places[logit] = _countable_groups(float(scipy.special.expit(logit)), axes)
 
         def load(logit):
-            near = min(known, key=lambda one: abs(one - logit))
+            near = min(places, key=lambda tried: abs(tried - logit))
             overlap = float(scipy.special.expit(logit))
-            found, known[logit] = flat_load_of_countable_groups(overlap, known[near], axes)
-            return found
+            alpha, places[logit] = flat_load_of_countable_groups(overlap, places[near], axes)
+            return alpha
     else:
         logit = 2.4
 
@@ -102,8 +102,8 @@ def first_flat_load(replicas, axes):
             raise NotConverged(Report(False, math.inf, len(loads), message))
         loads.append((load(x), x))
     ends = sorted((loads[-1][1], loads[-3][1]))
-    found = scipy.optimize.minimize_scalar(load, bounds=ends, options={"xatol": 1e-3})
-    return float(found.fun)
+    minimum = scipy.optimize.minimize_scalar(load, bounds=ends, options={"xatol": 1e-3})
+    return float(minimum.fun)
 
 
 def _countable_groups(overlap, axes):
@@ -113,20 +113,20 @@ def _countable_groups(overlap, axes):
     """
     place, start = None, math.log(20.0)
     for alpha in np.arange(0.6, unbroken_load(overlap, axes), STRIDE).tolist():
-        seen = {}
+        saddles = {}
 
-        def complexity(log_replicas, alpha=alpha, seen=seen, place=place):
-            near = min(seen, key=lambda one: abs(one - log_replicas), default=None)
-            guess = place if near is None else seen[near][1]
-            seen[log_replicas] = saddle(overlap, alpha, math.exp(log_replicas), axes, guess)
-            return seen[log_replicas][0].complexity(alpha)
+        def complexity(log_replicas, alpha=alpha, saddles=saddles, place=place):
+            near = min(saddles, key=lambda tried: abs(tried - log_replicas), default=None)
+            guess = place if near is None else saddles[near][1]
+            saddles[log_replicas] = saddle(overlap, alpha, math.exp(log_replicas), axes, guess)
+            return saddles[log_replicas][0].complexity(alpha)
 
         limit = math.log(1e4) if complexity(start) > 0.0 else math.log(1.5)
         try:
             start, _ = first_root(complexity, start, limit, **ROUGH)
         except NoZero:  # hardly any pattern is felt yet
             continue
-        state, place, _ = seen[start]
+        state, place, _ = saddles[start]
         if state.slope(alpha) >= 0.0:
             return np.array([place, start])
     message = f"no load with zero slope and zero complexity at overlap {overlap:.6g}"

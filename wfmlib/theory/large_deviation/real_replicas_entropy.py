@@ -172,8 +172,8 @@ class Point(Shown):
     def _most(self) -> dict[str, float]:
         return {"local_entropy": ROUNDING / (1.0 - self.overlap)} | super()._most()
 
-    def _told(self, name: str, value: Any) -> str:
-        return super()._told(name, value).replace("RS ", "")  # it is symmetry of groups here
+    def _formatted(self, name: str, value: Any) -> str:
+        return super()._formatted(name, value).replace("RS ", "")  # it is symmetry of groups here
 
 
 @arguments.checked
@@ -293,7 +293,7 @@ def _broken(point, place, axes):
 
 def _point(device, alpha, overlap, replicas, axes, start=None):
     """Return a `Point` with symmetric groups, and its place to start from nearby."""
-    given = device, alpha, overlap, replicas, axes[2], 0
+    settings = device, alpha, overlap, replicas, axes[2], 0
     free = axes[0].unloaded(overlap, replicas)
     state, place = None, None
     report = accepted(0.0, 0.0, 0, "no patterns")
@@ -302,7 +302,7 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
     if state is None:  # no patterns, or none that is felt
         infinite = replicas == math.inf
         return Point(
-            *given,
+            *settings,
             entropy=free.entropy,
             local_entropy=0.0,
             energetic=0.0,
@@ -319,7 +319,7 @@ def _point(device, alpha, overlap, replicas, axes, start=None):
     entropy = float(state.entropy(alpha))
     counted = replicas < math.inf and axes[1].one_field
     return Point(
-        *given,
+        *settings,
         entropy=entropy,
         local_entropy=entropy - free.entropy,
         energetic=float(alpha * state.term),
@@ -401,8 +401,8 @@ def curve(
         number = _checked_replicas(replicas, device, axes)
 
         def step(overlap, start):
-            one = _checked_overlap(overlap, axes)
-            point, place = _point(device, alpha, one, number, axes, start)
+            checked_overlap = _checked_overlap(overlap, axes)
+            point, place = _point(device, alpha, checked_overlap, number, axes, start)
             if steps:
                 point = _broken(point, place, axes)
             values = [getattr(point, name) for name in COLUMNS]
@@ -410,9 +410,9 @@ def curve(
 
         return step
 
-    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    same = {"progress": progress, "device": device, "replicas": replicas, "steps": steps}
-    return sweep(asked, begin, COLUMNS, along="overlap", **same)
+    coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    options = {"progress": progress, "device": device, "replicas": replicas, "steps": steps}
+    return sweep(coordinates, begin, COLUMNS, along="overlap", **options)
 
 
 @arguments.checked
@@ -488,21 +488,21 @@ def energetic_term(
 
 
 def _column(name, device, alpha, overlap, replicas, constraint):
-    asked = {"replicas": replicas, "constraint": constraint}
+    settings = {"replicas": replicas, "constraint": constraint}
     if np.ndim(overlap) == 0:
-        return getattr(solve(device, alpha, overlap, **asked), name)
-    found = curve(device, alpha, np.ravel(overlap), **asked)
-    lost = ~found.converged.values
+        return getattr(solve(device, alpha, overlap, **settings), name)
+    points = curve(device, alpha, np.ravel(overlap), **settings)
+    lost = ~points.converged.values
     if np.any(lost):
-        largest = np.max(found.overlap.values[lost])
+        largest = np.max(points.overlap.values[lost])
         warnings.warn(
-            f"no saddle point at {np.sum(lost)} of {found.overlap.size} overlaps, "
+            f"no saddle point at {np.sum(lost)} of {points.overlap.size} overlaps, "
             f"the largest {largest:.6g}: NaN there. There, "
-            f"{found.reason.values[found.overlap.values == largest][0]}",
+            f"{points.reason.values[points.overlap.values == largest][0]}",
             RuntimeWarning,
             stacklevel=4,  # beyond what checks arguments
         )
-    return found[name].values.reshape(np.shape(overlap))
+    return points[name].values.reshape(np.shape(overlap))
 
 
 # ------------------------------------------------------------------------------------------------

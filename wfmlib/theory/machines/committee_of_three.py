@@ -155,22 +155,22 @@ def _best(x, spread, z, slope, curvature):
     another maximum than the second only near the threshold, and alone to one where two units are
     safe. What is left in `slope` and `curvature` belongs to z.
     """
-    trial, step, here = np.empty(3), np.empty(3), np.empty(3)
+    trial, step, start = np.empty(3), np.empty(3), np.empty(3)
     best = -1e300
     for pushed in (0, 2, 3):
         if (pushed == 0 and x[1] < -2.0) or (pushed > 0 and x[1] > 2.5):
             continue
         for i in range(3):
-            here[i] = x[i]
+            start[i] = x[i]
             if i < pushed and x[i] < 1.0:
                 # beyond the threshold by about one width
-                here[i] = max(x[i] / (1.0 + spread), min(1.0, x[i] + spread))
-        _sort(here)
-        height = _climb(x, spread, here, slope, curvature, trial, step)
+                start[i] = max(x[i] / (1.0 + spread), min(1.0, x[i] + spread))
+        _sort(start)
+        height = _climb(x, spread, start, slope, curvature, trial, step)
         if height > best:
             best = height
             for i in range(3):
-                z[i] = here[i]
+                z[i] = start[i]
     _log_sigma(z, slope, curvature)
     return best
 
@@ -220,8 +220,8 @@ def _symmetric_averages(root, scale, middle, middle_weight, rule):
             for unit in range(3):
                 force += weight * slope[unit] ** 2
                 diagonal += weight * curvature[unit, unit] ** 2
-                for other in range(3):
-                    whole += weight * curvature[unit, other] ** 2
+                for partner in range(3):
+                    whole += weight * curvature[unit, partner] ** 2
     return term, force, diagonal, whole
 
 

@@ -114,8 +114,8 @@ def _averages(logs, slopes, curved, weight, m):
             pair_peak = _scale(pair, pair_linear)
             two_peak = _scale(two, two_linear)
             for k in range(nodes):
-                here = outer * weight[k]
-                if here < LEAST:
+                mass = outer * weight[k]
+                if mass < LEAST:
                     continue
                 total = force = 0.0
                 for s in range(m + 1):
@@ -145,10 +145,10 @@ def _averages(logs, slopes, curved, weight, m):
                     log_square = log_sum(terms, m - 1)
                 # (m - 2)! over m!
                 ratio = math.exp(log_square - log_total) / (m * (m - 1.0))
-                common += 3.0 * here * (force / m) ** 2
-                square += 3.0 * here * ratio
-                term += here * (log_total + factorial[m])
-                kept += here
+                common += 3.0 * mass * (force / m) ** 2
+                square += 3.0 * mass * ratio
+                term += mass * (log_total + factorial[m])
+                kept += mass
     return common / kept, square / kept, term / kept
 
 

@@ -46,7 +46,7 @@ class _Machine(EnergeticTerm):
         return EffectiveOverlap(q, complement, 1.0, 0.0)
 
 
-def _no_margin(kappa):
+def _check_no_margin(kappa):
     if kappa != 0.0:
         raise ValueError(f"margin must be 0 for a machine of finitely many units, got {kappa}")
 
@@ -100,7 +100,7 @@ class SignCommittee(_Machine):
         q1 = 0.98, 2e-2 at q0 = 0.95, where the term's are 1e-6 and 8e-5. For any other m 3e-4, at
         a hundred times the cost.
         """
-        _no_margin(kappa)
+        _check_no_margin(kappa)
         narrow = m * difference < committee_of_three.NARROW * complement
         if 2.0 <= m <= MOST_POWERS and float(m).is_integer() and not narrow:
             return committee_powers.pattern_averages(q0, difference, complement, int(m))
@@ -129,7 +129,7 @@ class SignCommittee(_Machine):
         ValueError
             If `kappa` is not 0.
         """
-        _no_margin(kappa)
+        _check_no_margin(kappa)
         order = {"order": 2} if coarse else {}
         return committee_of_three.limit_averages(q1, spread, **order)
 
@@ -191,7 +191,7 @@ class Parity(_Machine):
         one and two replicas, 1e-5 between two and three, 3e-6 above. More than 50: of the term
         1e-4, mostly.
         """
-        _no_margin(kappa)
+        _check_no_margin(kappa)
         if not 1.0 <= m <= self.most_replicas or m == math.inf:
             raise ValueError(
                 "replicas must be from 1 to 50 for a parity machine of more than "
@@ -224,7 +224,7 @@ class Parity(_Machine):
         ValueError
             If `kappa` is not 0, or there are more than three units.
         """
-        _no_margin(kappa)
+        _check_no_margin(kappa)
         if self.units > MOST_LIMIT_UNITS:
             raise ValueError(
                 f"replicas must be finite for a parity machine of more than {MOST_LIMIT_UNITS} "

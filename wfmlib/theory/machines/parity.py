@@ -148,8 +148,8 @@ def _averages(units, m, plain, slopes, bent, logs, log_slopes, curved, weight):
         top = product[others - 1]
         if measure > LEAST:
             for last in range(nodes):
-                here = 0.5 * measure * weight[last]
-                if here < LEAST:
+                mass = 0.5 * measure * weight[last]
+                if mass < LEAST:
                     continue
                 even = odd = even_force = odd_force = even_square = odd_square = 0.0
                 for j in range(0, m + 1, 2):
@@ -179,10 +179,10 @@ def _averages(units, m, plain, slopes, bent, logs, log_slopes, curved, weight):
                             m, logs[last], log_slopes[last], curved[last], state[others - 1],
                             factorial, wrong, terms, result,
                         )  # fmt: skip
-                    sums[0] += here * units * result[0] ** 2
-                    sums[1] += here * units * result[1]
-                    sums[2] += here * result[2]
-                    kept += here
+                    sums[0] += mass * units * result[0] ** 2
+                    sums[1] += mass * units * result[1]
+                    sums[2] += mass * result[2]
+                    kept += mass
         level = others - 1
         while level >= 0 and index[level] == nodes - 1:
             level -= 1
@@ -237,17 +237,17 @@ def _hard(m, logs, slopes, curved, top, factorial, wrong, terms, result):
     `wrong` is 1 if the last unit's shared field is negative.
     """
     for k in range(m + 1):
-        here = m - k if wrong else k
-        terms[k] = factorial[m] - factorial[k] - factorial[m - k] + logs[here] + top[k]
+        count = m - k if wrong else k
+        terms[k] = factorial[m] - factorial[k] - factorial[m - k] + logs[count] + top[k]
     norm = log_sum(terms, m + 1)
     force = square = 0.0
     for k in range(m + 1):
-        here = m - k if wrong else k
-        force += math.exp(terms[k] - norm) * slopes[here]
+        count = m - k if wrong else k
+        force += math.exp(terms[k] - norm) * slopes[count]
     for k in range(m - 1):
         # (a - b)^2 p^2 (P a + Q b)^{m - 2}
-        here = m - 2 - k if wrong else k
-        shift = factorial[m - 2] - factorial[k] - factorial[m - 2 - k] + curved[here] - norm
+        count = m - 2 - k if wrong else k
+        shift = factorial[m - 2] - factorial[k] - factorial[m - 2 - k] + curved[count] - norm
         if shift + max(top[k], top[k + 2]) > -NEGLIGIBLE:
             square += math.exp(shift + top[k]) + math.exp(shift + top[k + 2])
             square -= 2.0 * math.exp(shift + top[k + 1])

@@ -126,13 +126,13 @@ def _average(units, share, weight, u, near, below, far_slope, signed_slope):
                 total += weight[k] * met
                 change -= weight[k] * (1.0 - u[k]) * (1.0 - met)
                 for l in range(units):
-                    others, rest = 1.0, label
+                    product, rest = 1.0, label
                     for j in range(units):
                         if j != l:
                             loss = near[index[j], k]
-                            others *= 1.0 - loss
+                            product *= 1.0 - loss
                             rest *= 1.0 - loss - 2.0 * below[index[j], k]
-                    slope = far_slope[index[l], k] * others - signed_slope[index[l], k] * rest
+                    slope = far_slope[index[l], k] * product - signed_slope[index[l], k] * rest
                     lean[l] -= 0.5 * weight[k] * slope
             total = max(total, LEAST)
             sums[0] += 0.5 * measure * math.log(total)

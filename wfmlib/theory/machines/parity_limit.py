@@ -80,11 +80,11 @@ def _log_sigma(z, slope, curvature):
         # for the moment ln G_i
         curvature[i, i] = -0.5 * z[i] * z[i] - tails.LOG_SQRT_2PI
     for i in range(units):
-        others = 1.0
+        product = 1.0
         for j in range(units):
             if j != i:
-                others *= math.erf(z[j] / math.sqrt(2.0))
-        slope[i] = others * math.exp(curvature[i, i] - value)
+                product *= math.erf(z[j] / math.sqrt(2.0))
+        slope[i] = product * math.exp(curvature[i, i] - value)
     for i in range(units):
         for j in range(i):
             both = 2.0 * math.exp(curvature[i, i] + curvature[j, j] - value)
@@ -196,7 +196,7 @@ def _push(spread):
 
 
 @njit(cache=True, nogil=True)
-def _best(x, spread, z, slope, curvature, here, work):
+def _best(x, spread, z, slope, curvature, start, work):
     """Return the global maximum for an x of the region; z is where.
 
     The z given is a start. Only three units, all near their thresholds, may have more than one
@@ -209,11 +209,11 @@ def _best(x, spread, z, slope, curvature, here, work):
         return best
     for least in (-math.inf, _push(spread)):
         for i in range(len(x)):
-            here[i] = max(x[i], least)
-        height = _climb(x, spread, here, slope, curvature, work)
+            start[i] = max(x[i], least)
+        height = _climb(x, spread, start, slope, curvature, work)
         if height > best:
             best = height
-            z[:] = here
+            z[:] = start
     _log_sigma(z, slope, curvature)
     return best
 
@@ -224,7 +224,7 @@ def _limit_averages(units, root, spread, rule):
 
     `root` is ``sqrt(q1 / C)``, `spread` d0 / C with ``C = 1 - q1``; forces are derivatives in z.
     """
-    x, z, slope, here = np.zeros(units), np.zeros(units), np.zeros(units), np.zeros(units)
+    x, z, slope, start = np.zeros(units), np.zeros(units), np.zeros(units), np.zeros(units)
     curvature, work = np.zeros((units, units)), np.zeros((units + 3, units))
     scale = 1.0 / max(root, 1.0)
     # two units have nobody before them
@@ -255,7 +255,7 @@ def _limit_averages(units, root, spread, rule):
                 if weight < LEAST:
                     continue
                 x[units - 1] = root * last[k]
-                term += weight * _best(x, spread, z, slope, curvature, here, work)
+                term += weight * _best(x, spread, z, slope, curvature, start, work)
                 for unit in range(units):
                     force += weight * slope[unit] ** 2
                     outward += weight * slope[unit] * (z[unit] + x[unit] / root**2)

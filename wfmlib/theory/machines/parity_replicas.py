@@ -74,8 +74,8 @@ def _between(units, q0, difference, complement, m):
     ]
     # where fields are wide, ln Sigma is exponentially distributed, with this rate
     shift = min(complement / (q0 + difference), 100.0)
-    node, here = np.sqrt(few + shift), math.sqrt(m + shift)
-    return _grouped(_interpolate(node, np.array(rows), here), m)
+    node, place = np.sqrt(few + shift), math.sqrt(m + shift)
+    return _grouped(_interpolate(node, np.array(rows), place), m)
 
 
 def _many(units, q1, spread, complement, m):

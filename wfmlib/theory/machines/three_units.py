@@ -158,9 +158,9 @@ def _row(x, width, node, cell, count, logs, mean):
     for j in range(count - 1, len(node)):
         deviation = (node[j] - x) / width
         if abs(deviation) < 9.0:
-            here = cell[j] * math.exp(-0.5 * deviation * deviation - shift)
-            total += here
-            first += here * (node[j] - x)
+            mass = cell[j] * math.exp(-0.5 * deviation * deviation - shift)
+            total += mass
+            first += mass * (node[j] - x)
     if total > 0.0:
         logs[count - 1] = math.log(total)
         mean[count - 1] = first / total

@@ -63,13 +63,13 @@ def _groups(mean, own, ratio):
     density, above, by_mean, by_ratio, lean = _unit(mean, own, ratio)
     count = len(mean)
     both = (above[:, None, :] * above).reshape(count**2, -1)
-    one = (density[:, None, :] * above).reshape(count**2, -1)  # the second unit is the smallest
+    last = (density[:, None, :] * above).reshape(count**2, -1)  # the second unit is the smallest
 
     def triples(first, others):
         return (first @ others.T).reshape(count, count, count)
 
     def either(first):
-        total = triples(first, one)
+        total = triples(first, last)
         return total + total.transpose(0, 2, 1)
 
     total = triples(density, both) + either(above)

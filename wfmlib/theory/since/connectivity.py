@@ -232,8 +232,8 @@ class _Pair:
     """Two typical solutions: their overlaps, and the laws of their stabilities."""
 
     def __init__(self, device, alpha, first, second):
-        for name, one in (("first", first), ("second", second)):
-            arguments.member(name, one, (Margin,))
+        for name, end in (("first", first), ("second", second)):
+            arguments.member(name, end, (Margin,))
         _, self.term, _ = checked(device, first, weights=(Spherical,))
         checked(device, second, weights=(Spherical,))
         states = [solved(device, alpha, margin)[1] for margin in (first, second)]

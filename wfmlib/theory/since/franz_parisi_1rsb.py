@@ -245,16 +245,16 @@ def search(
     Examples
     --------
     >>> from wfmlib import Perceptron
-    >>> found = search(Perceptron(), 0.5, 0.1, m=[0.5, 1.0])
-    >>> [(state.m, state.attracting, round(state.p1, 3)) for state in found.states]
+    >>> result = search(Perceptron(), 0.5, 0.1, m=[0.5, 1.0])
+    >>> [(state.m, state.attracting, round(state.p1, 3)) for state in result.states]
     [(0.5, False, 0.999), (1.0, False, 0.999)]
     """
     sizes = np.ravel(m).tolist()
     search = _Search(device, alpha, distance, reference, constraint)
     states, reached = [], []
-    for one in sorted(sizes):
-        rungs = list(search.climb(one))
-        states += [search.refined(crossing) for crossing in _crossings(rungs, one)]
+    for size in sorted(sizes):
+        rungs = list(search.climb(size))
+        states += [search.refined(crossing) for crossing in _crossings(rungs, size)]
         reached.append(math.exp(rungs[-1].log_narrow))
     return Survey(tuple(states), tuple(sorted(sizes)), tuple(reached))
 
@@ -288,7 +288,7 @@ class _Crossing(NamedTuple):
 
 def _crossings(rungs, m):
     """Return where the growth is 1."""
-    found = []
+    crossings = []
     for low, high in pairwise(rungs):
         if (low.log_growth > 0.0) == (high.log_growth > 0.0):
             continue
@@ -302,8 +302,8 @@ def _crossings(rungs, m):
             split = low.split * (high.split / low.split) ** part
         attracting = low.log_growth > 0.0
         splits = low.split, high.split
-        found.append(_Crossing(m, attracting, splits, split, log_narrow, complexity, state))
-    return found
+        crossings.append(_Crossing(m, attracting, splits, split, log_narrow, complexity, state))
+    return crossings
 
 
 class _Search:
@@ -321,11 +321,11 @@ class _Search:
     def _groups(self, state, split, m, rule=RULE):
         """Return the turn of the loop that begins at `state`, ``(ln p0_hat, r)``, and a split."""
         p0_hat, correlation = math.exp(state[0]), min(max(float(state[1]), 0.0), 1.0)
-        given = self.distance, p0_hat, correlation, split, m, self.case.reference
-        at = Groups(*given, *self.case.axes, rule=rule, delta=self.delta)
-        if at.overlaps.delta is not None and math.isfinite(at.overlaps.delta):
-            self.delta = at.overlaps.delta  # where the next one starts to look for its own
-        return at
+        settings = self.distance, p0_hat, correlation, split, m, self.case.reference
+        groups = Groups(*settings, *self.case.axes, rule=rule, delta=self.delta)
+        if groups.overlaps.delta is not None and math.isfinite(groups.overlaps.delta):
+            self.delta = groups.overlaps.delta  # where the next one starts to look for its own
+        return groups
 
     def climb(self, m):
         """Yield rungs at splits from 0 upwards."""
@@ -334,18 +334,18 @@ class _Search:
         rung = _Rung(0.0, log_growth, 0.0, 0.0, self.state)
         yield rung
         split = FIRST
-        while self.case.alpha > 0.0 and not self._ended(rung):
+        while self.case.alpha > 0.0 and not self._is_last(rung):
             try:
-                state, at = self._settled(rung.state, split, m)
+                state, groups = self._settled(rung.state, split, m)
             except NotConverged:  # the symmetric branch has an end, and so has this one
                 break
-            if at.log_narrow < RESOLVED:
+            if groups.log_narrow < RESOLVED:
                 break
-            rung = _Rung(split, at.log_growth, at.log_narrow, at.complexity, state)
+            rung = _Rung(split, groups.log_growth, groups.log_narrow, groups.complexity, state)
             yield rung
             split *= STRIDE if rung.log_narrow > -7.0 else SHORT_STRIDE
 
-    def _ended(self, rung):
+    def _is_last(self, rung):
         """Whether there is nothing to be found beyond a rung."""
         narrow = rung.log_narrow < self.weights.narrowest
         return narrow and (rung.log_growth > 0.0 or not self.weights.discrete)
@@ -381,8 +381,8 @@ class _Search:
 
         def growth(log_split):
             nonlocal state
-            state, at = self._settled(state, math.exp(log_split), crossing.m)
-            return at.log_growth
+            state, groups = self._settled(state, math.exp(log_split), crossing.m)
+            return groups.log_growth
 
         log_split, _ = first_root(growth, low, high, step=high - low, tolerance=1e-6)
         return [*state, log_split]
@@ -397,23 +397,23 @@ class _Search:
             # false for NaN too
             if not (np.all(np.abs(x) <= LARGEST) and 0.0 < size(x) < 2.0):
                 return np.full(len(x), 1e3)  # turns the solver back
-            at = self._groups(x, math.exp(x[2]), size(x))
-            left = [*(at.image() - x[:2]), at.log_growth, at.relative_complexity]
+            groups = self._groups(x, math.exp(x[2]), size(x))
+            left = [*(groups.image() - x[:2]), groups.log_growth, groups.relative_complexity]
             return np.array(left[: len(x)])
 
-        found = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
-        m, split = float(size(found.x)), math.exp(found.x[2])
-        residual = float(np.max(np.abs(found.fun)))
+        root = scipy.optimize.root(residuals, start, options={"xtol": 1e-12})
+        m, split = float(size(root.x)), math.exp(root.x[2])
+        residual = float(np.max(np.abs(root.fun)))
         if not residual < TOLERANCE or not splits[0] <= split <= splits[1] or m > 1.0:
             message = (
                 f"a state with groups was not reached: residual {residual:.3g} at m = {m:.6g}"
             )
-            raise NotConverged(Report(False, residual, evaluations, message), found.x)
-        at = self._groups(found.x, split, m)
+            raise NotConverged(Report(False, residual, evaluations, message), root.x)
+        groups = self._groups(root.x, split, m)
         message = "attracting state" if crossing.attracting else "repelling state"
         report = accepted(residual, TOLERANCE, evaluations, message)
-        overlaps = at.p, at.overlaps.difference, at.t0
-        entropies = at.local_entropy, at.complexity
+        overlaps = groups.p, groups.overlaps.difference, groups.t0
+        entropies = groups.local_entropy, groups.complexity
         return self._point(m, overlaps, entropies, crossing.attracting, report)
 
     def attractor(self, m, start):
@@ -425,7 +425,7 @@ class _Search:
             if rung.log_narrow > place:  # below the start
                 continue
             crossings = _crossings(rungs, m)
-            passed = sum(one.log_narrow >= place for one in crossings)
+            passed = sum(crossing.log_narrow >= place for crossing in crossings)
             grows = not crossings[passed - 1].attracting if passed else rungs[0].log_growth > 0.0
             if grows and passed < len(crossings):
                 return self.refined(crossings[passed])
@@ -434,7 +434,7 @@ class _Search:
         if rung.log_growth <= 0.0:  # the start lies beyond the ladder's end
             crossings = _crossings(rungs, m)
             return self.refined(crossings[-1]) if crossings else self.unbroken(m)
-        if self.weights.discrete and self._ended(rung):
+        if self.weights.discrete and self._is_last(rung):
             return self.frozen(m)
         narrow = math.exp(rung.log_narrow)
         message = f"the split grows, and is lost at (1 - p1) / (1 - p0) = {narrow:.6g}"
@@ -456,29 +456,33 @@ class _Search:
                 last = crossing
         return self.unbroken(1.0)
 
-    def _stationary_between(self, crossing, other):
+    def _stationary_between(self, crossing, neighbour):
         """Return the state with vanishing complexity between two of different m."""
-        part = crossing.complexity / (crossing.complexity - other.complexity)
-        m = crossing.m + part * (other.m - crossing.m)
+        part = crossing.complexity / (crossing.complexity - neighbour.complexity)
+        m = crossing.m + part * (neighbour.m - crossing.m)
         start = [*crossing.state, math.log(crossing.split), m]
         return self._root(start, lambda x: x[3], crossing, (0.0, math.inf))
 
     def unbroken(self, m):
         """Return the symmetric point."""
-        at = self.symmetric
-        stable = bool(at.replicon < 1.0)
+        symmetric = self.symmetric
+        stable = bool(symmetric.replicon < 1.0)
         message = "replica symmetric" if stable else "replica symmetric, unstable"
         report = replace(self.report, message=message)
-        return self._point(m, (at.p, 0.0, at.t0), (at.local_entropy, 0.0), stable, report)
+        return self._point(
+            m, (symmetric.p, 0.0, symmetric.t0), (symmetric.local_entropy, 0.0), stable, report
+        )
 
     def frozen(self, m):
         """Return the state with groups of single configurations."""
-        at, report = self.symmetric, self.report
+        symmetric, report = self.symmetric, self.report
         report = replace(report, message="groups of one configuration")
-        entropies = at.local_entropy / m, at.local_entropy
-        return self._point(m, (at.p, 1.0 - at.p, at.t0), entropies, True, report)
+        entropies = symmetric.local_entropy / m, symmetric.local_entropy
+        return self._point(
+            m, (symmetric.p, 1.0 - symmetric.p, symmetric.t0), entropies, True, report
+        )
 
     def _point(self, m, overlaps, entropies, attracting, report):
         case, numbers = self.case, map(float, (m, *overlaps, *entropies))
-        given = case.device, case.alpha, self.distance, case.drawn_from, case.constraint
-        return BrokenPoint(*given, *numbers, attracting, report)
+        settings = case.device, case.alpha, self.distance, case.drawn_from, case.constraint
+        return BrokenPoint(*settings, *numbers, attracting, report)

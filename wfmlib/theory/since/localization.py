@@ -1,4 +1,4 @@
-"""Whether stochastic localisation can draw typical solutions: its time, overlap by overlap.
+"""Stochastic localisation in theory: whether it can draw solutions, its time by overlap.
 
 Stochastic localisation reveals a configuration w drawn from a measure little by little: at time t
 one knows ``h = t w + sqrt(t) x``, x normal, and the measure given h is the first one with a field
@@ -105,14 +105,14 @@ def curve(
     state = _typical(device, alpha, constraint)
     weights = axes[0]
     split = _splits(weights, points)
-    found = np.array([_at(one, state, axes) for one in split])
-    overlap = np.concatenate([[state.q], 1.0 - found[:, 0]])
+    walk = np.array([_time(width, state, axes) for width in split])
+    overlap = np.concatenate([[state.q], 1.0 - walk[:, 0]])
     columns = {
-        "time": np.concatenate([[0.0], found[:, 1]]),
-        "complement": np.concatenate([[state.complement], found[:, 0]]),
+        "time": np.concatenate([[0.0], walk[:, 1]]),
+        "complement": np.concatenate([[state.complement], walk[:, 0]]),
     }
-    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    arrays = {name: labelled(name, value) for name, value in asked.items()}
+    coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    arrays = {name: labelled(name, value) for name, value in coordinates.items()}
     columns = {name: ("overlap", values) for name, values in columns.items()}
     return dataset(arrays, columns, MEANING, device=device)
 
@@ -172,8 +172,8 @@ def grows(device, alpha, axes, points):
     except NotConverged:
         return False
     last = 0.0
-    for one in _splits(axes[0], points):
-        time = _at(one, state, axes)[1]
+    for width in _splits(axes[0], points):
+        time = _time(width, state, axes)[1]
         if time < last - FALL * (1.0 + abs(last)):
             return False
         last = time
@@ -197,7 +197,7 @@ def _splits(weights, points):
     return np.geomspace(first, last[weights.discrete], points - 1)
 
 
-def _at(split, state, axes):
+def _time(split, state, axes):
     """Return 1 - q1, and the time at which the overlap is q1."""
     weights, activation, constraint = axes
     entropic = weights.broken(state.q_hat, split, 1.0)

@@ -74,10 +74,10 @@ def at_many(kernel, stabilities, kappa):
     panels = [(0.0, top)]
 
     def rows(t):
-        at = middle + half * t
-        here, below = kernel(kappa + at)
-        here = np.where(here > 0.0, here, math.nan)  # underflow is not smooth
-        return np.stack((np.log(here), below / at), axis=1)
+        distance = middle + half * t
+        density, below = kernel(kappa + distance)
+        density = np.where(density > 0.0, density, math.nan)  # underflow is not smooth
+        return np.stack((np.log(density), below / distance), axis=1)
 
     while panels:
         low, high = panels.pop()
@@ -86,11 +86,13 @@ def at_many(kernel, stabilities, kappa):
         if np.count_nonzero(some) <= 1.2 * NODES or half < 1e-3 * top:
             density[some], share[some] = kernel(stabilities[some])
             continue
-        found = np.polynomial.chebyshev.chebinterpolate(rows, NODES - 1)
-        if not np.all(np.abs(found[-4:]) < SMOOTH):  # or not finite
+        coefficients = np.polynomial.chebyshev.chebinterpolate(rows, NODES - 1)
+        if not np.all(np.abs(coefficients[-4:]) < SMOOTH):  # or not finite
             panels += [(low, middle), (middle, high)]
             continue
-        logarithm, rate = np.polynomial.chebyshev.chebval((beyond[some] - middle) / half, found)
+        logarithm, rate = np.polynomial.chebyshev.chebval(
+            (beyond[some] - middle) / half, coefficients
+        )
         density[some], share[some] = np.exp(logarithm), np.minimum(rate * beyond[some], 1.0)
     return density, share
 
@@ -119,23 +121,23 @@ def infinite(stabilities, kappa, c, spread, variance, rule):
         count = 0
         if root > 0.05:
             bend = -math.sqrt(2.0 * math.log1p(ratio))
-            at = -step  # b where the field is the stability
-            there = at + ratio * gaussian.hazard(at)
-            wide = 1.0 + ratio * gaussian.hazard_derivative(at)
+            edge = -step  # b where the field is the stability
+            bent = edge + ratio * gaussian.hazard(edge)
+            wide = 1.0 + ratio * gaussian.hazard_derivative(edge)
             features[0, 0], features[0, 1] = kappa / root, soft / root
             features[1, 0], features[1, 1] = (
                 (kappa - soft * bend) / root,
                 soft / (root * (1.0 - bend)),
             )
-            features[2, 0], features[2, 1] = (kappa - soft * there) / root, soft * wide / root
+            features[2, 0], features[2, 1] = (kappa - soft * bent) / root, soft * wide / root
             count = 3
         high = max(root * stabilities[i], 0.0) + LIMIT
         x, weight = gaussian.fill_grid(features[:count], min(kappa, 0.0) - LIMIT, high, rule)
         b = (kappa - root * x[0]) / soft / (1.0 + ratio)
         for j in range(len(x)):
             b = shortfall((kappa - root * x[j]) / soft, ratio, b)
-            here, below = ratios(b, step)
-            density[i] += weight[j] * here
+            height, below = ratios(b, step)
+            density[i] += weight[j] * height
             share[i] += weight[j] * below
         density[i] /= soft
         share[i] = min(share[i], 1.0)
@@ -185,23 +187,23 @@ def finite(stabilities, kappa, c0, gap, variance, m, rule):
             top = most_tilted(short / soft, m * gap / variance)
             shift = width / soft * m * gaussian.hazard(top)
             log_top = gaussian.log_H((short - width * shift) / soft)
-            other = _other_middle(short, beyond, width, variance, m, shift) - shift
-            features[0], features[1] = (0.0, narrow), (other, narrow)
+            mode = _other_middle(short, beyond, width, variance, m, shift) - shift
+            features[0], features[1] = (0.0, narrow), (mode, narrow)
             count = 2
             if width > 0.3 * soft:
                 features[2, 0], features[2, 1] = short / width - shift, soft / width
                 features[3, 0], features[3, 1] = (short + beyond) / width - shift, soft / width
                 count = 4
             y, inner = gaussian.fill_grid(
-                features[:count], min(other, 0.0) - LIMIT, max(other, 0.0) + LIMIT, rule
+                features[:count], min(mode, 0.0) - LIMIT, max(mode, 0.0) + LIMIT, rule
             )
             norm = first = second = 0.0
             for j in range(len(y)):
                 b = (short - width * (shift + y[j])) / soft
                 w = inner[j] * math.exp(m * (gaussian.log_H(b) - log_top) - shift * y[j])
-                here, below = ratios(b, step)
+                height, below = ratios(b, step)
                 norm += w
-                first += w * here
+                first += w * height
                 second += w * below
             density[i] += outer[k] * first / norm
             share[i] += outer[k] * second / norm

@@ -1,4 +1,4 @@
-"""How far typical solutions keep the patterns from the margin: the density of stabilities.
+"""Density of the patterns' stabilities: how far typical solutions keep them from the margin.
 
 A pattern's field in a solution is normal about ``sqrt(c) z``, with variance ``1 - c``: z is what
 all solutions share. In a typical solution that normal density is cut off at the margin and
@@ -109,8 +109,8 @@ def density(
     """
     stabilities = _checked(stability)
     axes = checked(device, constraint)
-    found, _ = _sweep(device, alpha, stabilities, axes, overlap, replicas)
-    return _shaped(found / axes[1].scale, stabilities)
+    heights, _ = _sweep(device, alpha, stabilities, axes, overlap, replicas)
+    return _shaped(heights / axes[1].scale, stabilities)
 
 
 @arguments.checked
@@ -160,8 +160,8 @@ def cumulative(
     """
     stabilities = _checked(stability)
     axes = checked(device, constraint)
-    _, found = _sweep(device, alpha, stabilities, axes, overlap, replicas)
-    return _shaped(found, stabilities)
+    _, shares = _sweep(device, alpha, stabilities, axes, overlap, replicas)
+    return _shaped(shares, stabilities)
 
 
 def _checked(stability):
@@ -180,9 +180,9 @@ def _sweep(device, alpha, stabilities, axes, overlap, replicas):
         raise ValueError(f"replicas need an overlap: give both or neither, got {replicas!r}")
     _, state = solved(device, alpha, axes[2])
     kappa, tilt = state.constraint.kappa, state.constraint.tilt
-    given = kappa, tilt, state.overlap.c, state.overlap.complement, gaussian.legendre_rule()
+    parameters = kappa, tilt, state.overlap.c, state.overlap.complement, gaussian.legendre_rule()
     places = np.ravel(stabilities) / state.scale
-    return supported(lambda some: _density_and_share(some, *given), places, kappa)
+    return supported(lambda some: _density_and_share(some, *parameters), places, kappa)
 
 
 def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
@@ -198,18 +198,18 @@ def _dense_sweep(device, alpha, stabilities, axes, overlap, replicas):
             message = "the spread of the replicas is infinite, and so are the stabilities"
             raise NotConverged(Report(False, math.inf, 0, message))
         spread = within.slope * point.spread
-        kernel, given = dense_stabilities.infinite, (within.c, spread, within.complement)
+        kernel, parameters = dense_stabilities.infinite, (within.c, spread, within.complement)
     else:
         difference = point.spread / point.replicas
         between = term.effective(point.q0, 1.0 - point.overlap + difference)
         gap = between.complement - within.complement
         kernel = dense_stabilities.finite
-        given = between.c, gap, within.complement, point.replicas
+        parameters = between.c, gap, within.complement, point.replicas
 
-    def at(some):
-        return kernel(some, kappa, *given, rule)
+    def averages(some):
+        return kernel(some, kappa, *parameters, rule)
 
-    return supported(lambda some: at_many(at, some, kappa), places, kappa)
+    return supported(lambda some: at_many(averages, some, kappa), places, kappa)
 
 
 def _shaped(values, stabilities):
@@ -248,8 +248,8 @@ def _density_and_share(stabilities, kappa, tilt, c, variance, rule):
             features[:count], tilt - gaussian.LIMIT, high + gaussian.LIMIT, rule
         )
         for j in range(len(z)):
-            here, below = ratios((kappa - root * z[j]) / width, step)
-            density[i] += weight[j] * here
+            height, below = ratios((kappa - root * z[j]) / width, step)
+            density[i] += weight[j] * height
             share[i] += weight[j] * below
         density[i] /= width
         share[i] = min(share[i], 1.0)

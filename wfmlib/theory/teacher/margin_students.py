@@ -214,14 +214,14 @@ def max_margin(device: Perceptron, alpha: Annotated[float, Interval(ge=0.55, le=
 @lru_cache(maxsize=64)
 def _best(alpha):
     """Return the typical students of the largest margin."""
-    known = [_student(alpha, 0.0, None)]
+    students = [_student(alpha, 0.0, None)]
 
     def entropy(margin):
-        known.append(_student(alpha, margin, known[-1]))
-        return known[-1].entropy
+        students.append(_student(alpha, margin, students[-1]))
+        return students[-1].entropy
 
     margin, _ = first_root(entropy, 0.0, MARGIN.high, step=STRIDE, tolerance=1e-13)
-    return _student(alpha, margin, known[-1])
+    return _student(alpha, margin, students[-1])
 
 
 # ------------------------------------------------------------------------------------------------
@@ -313,8 +313,8 @@ def surroundings(
     Examples
     --------
     >>> from wfmlib import Margin, Perceptron
-    >>> found = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
-    >>> round(found.local_entropy, 4), round(found.teacher, 4)
+    >>> point = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
+    >>> round(point.local_entropy, 4), round(point.teacher, 4)
     (0.0785, 0.5916)
     """
     arguments.member("reference", reference, (Margin,))
@@ -328,9 +328,9 @@ def surroundings(
         )
     path = [*(place for place in PATH if place > distance), distance]
     turn, report = _follow(path, student, constraint)
-    asked = device, student.alpha, distance, reference, constraint
+    problem = device, student.alpha, distance, reference, constraint
     p, t0, teacher = map(float, (turn.p, turn.t0, turn.teacher))
-    return Surroundings(*asked, turn.local_entropy, turn.slope, p, t0, teacher, report)
+    return Surroundings(*problem, turn.local_entropy, turn.slope, p, t0, teacher, report)
 
 
 def _follow(path, student, constraint):
@@ -391,7 +391,7 @@ def _lowest_slope(alpha, states):
     student = _best(alpha)
 
     def slope(place):
-        near = min(states, key=lambda known: abs(known - place), default=None)
+        near = min(states, key=lambda tried: abs(tried - place), default=None)
         start = states.get(near, np.array(START))
         turn, states[place], _ = taught_surroundings.solve(
             math.exp(place), student, Margin(0.0), start
@@ -466,8 +466,8 @@ def replicas(device: Perceptron, alpha: Load, overlap: Overlap) -> Replicas:
     Examples
     --------
     >>> from wfmlib import Perceptron
-    >>> found = replicas(Perceptron(), 1.0, 0.9)
-    >>> round(found.entropy, 4), round(found.slope, 4), round(found.teacher, 4)
+    >>> point = replicas(Perceptron(), 1.0, 0.9)
+    >>> round(point.entropy, 4), round(point.slope, 4), round(point.teacher, 4)
     (0.0575, -0.1488, 0.5875)
     """
     _checked(device)
@@ -511,7 +511,7 @@ def _largest_slope(alpha):
     states = {}
 
     def fall(logit):
-        near = min(states, key=lambda known: abs(known - logit), default=None)
+        near = min(states, key=lambda tried: abs(tried - logit), default=None)
         start = states.get(near, [0.0, 0.0])
         turn, states[logit], _ = taught_replicas.solve(
             float(scipy.special.expit(logit)), alpha, start

@@ -301,16 +301,16 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, Interval(ge=0.05, lt=
     axes = weights, term, _ = _checked(device, Margin(0.0))
     last, scale = _perfect_learning(axes), term.scale
 
-    def one(alpha):
+    def margin(alpha):
         arguments.real("alpha", alpha, 0.05, last)
 
         def excess(kappa):
-            found = _perfect_learning((weights, term, Margin(kappa * scale)))
-            return math.log(found / alpha)
+            load = _perfect_learning((weights, term, Margin(kappa * scale)))
+            return math.log(load / alpha)
 
         return first_root(excess, 0.0, TEACHERS.high, step=0.2)[0] * scale
 
-    return each(one, alpha)
+    return each(margin, alpha)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -363,13 +363,13 @@ def curve(
     def around(alpha, constraint, reference):
         return _teacher(device, Range.of(Load).check("alpha", alpha), reference, constraint)
 
-    asked = {
+    coordinates = {
         "alpha": alpha,
         "distance": distance,
         "constraint": constraint,
         "reference": reference,
     }
-    return along(device, asked, around, progress)
+    return along(device, coordinates, around, progress)
 
 
 @arguments.checked
@@ -404,8 +404,8 @@ def local_entropy(
 
 
 def _teacher(device, alpha, reference, constraint):
-    for name, one in (("reference", reference), ("constraint", constraint)):
-        arguments.member(name, one, (Margin,))
+    for name, margin in (("reference", reference), ("constraint", constraint)):
+        arguments.member(name, margin, (Margin,))
     _checked(device, reference)
     return Surroundings(device, alpha, reference, constraint, planted=True)
 

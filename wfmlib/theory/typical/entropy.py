@@ -206,35 +206,35 @@ def solve(
 def solved(device, alpha, constraint):
     """Return the point of `solve`, and the equations' state of which it is made."""
     axes = checked(device, constraint, CONSTRAINTS, kinds=KINDS, needs=TYPICAL)
-    at, report = _saddle_point(device, alpha, axes)
+    state, report = _saddle_point(device, alpha, axes)
     if not constraint.hard:
-        return thermal_point(device, alpha, at, axes, report), at
-    return SaddlePoint(device, alpha, constraint, **_order_parameters(at), report=report), at
+        return thermal_point(device, alpha, state, axes, report), state
+    return SaddlePoint(device, alpha, constraint, **_order_parameters(state), report=report), state
 
 
-def thermal_point(device, alpha, at, axes, report=None):
+def thermal_point(device, alpha, state, axes, report=None):
     """Return the saddle point of a Gibbs measure from the equations' state."""
-    loss, errors = at.thermal
-    energy = float(alpha * at.scale * loss)
+    loss, errors = state.thermal
+    energy = float(alpha * state.scale * loss)
     if axes[2].beta * energy > COLDEST:
         message = (
             f"{axes[2]} is too cold at alpha = {alpha:.6g}: beta times the energy is "
             f"{axes[2].beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
         )
-        raise NotConverged(Report(False, math.inf, 1, message), at.q_hat)
-    entropy = float(at.entropy) + axes[2].beta * energy
+        raise NotConverged(Report(False, math.inf, 1, message), state.q_hat)
+    entropy = float(state.entropy) + axes[2].beta * energy
     return GibbsPoint(
         device,
         alpha,
         axes[2],
-        q=float(at.q),
-        q_hat=float(at.q_hat),
-        distance=float(0.5 * at.complement),
-        free_entropy=float(at.entropy),
+        q=float(state.q),
+        q_hat=float(state.q_hat),
+        distance=float(0.5 * state.complement),
+        free_entropy=float(state.entropy),
         energy=energy,
         entropy=entropy,
         error_rate=float(errors),
-        replicon=float(at.replicon),
+        replicon=float(state.replicon),
         report=report,
     )
 
@@ -250,14 +250,14 @@ def _saddle_point(device, alpha, axes):
         raise _no_saddle_point(device, alpha, axes, failure) from None
 
 
-def _order_parameters(at):
+def _order_parameters(state):
     return {
-        "q": float(at.q),
-        "q_hat": float(at.q_hat),
-        "distance": float(0.5 * at.complement),
-        "entropy": float(at.entropy),
-        "replicon": float(at.replicon),
-        "margin_density": float(at.edge_density),
+        "q": float(state.q),
+        "q_hat": float(state.q_hat),
+        "distance": float(0.5 * state.complement),
+        "entropy": float(state.entropy),
+        "replicon": float(state.replicon),
+        "margin_density": float(state.edge_density),
     }
 
 
@@ -342,11 +342,13 @@ def curve(
 
         def step(load, _):  # no saddle point needs its neighbour as a start
             Range.of(Load).check("alpha", load)
-            at, report = _saddle_point(device, load, axes)
-            point = SaddlePoint(device, load, constraint, **_order_parameters(at), report=report)
+            state, report = _saddle_point(device, load, axes)
+            point = SaddlePoint(
+                device, load, constraint, **_order_parameters(state), report=report
+            )
             return [getattr(point, name) for name in names], None
 
         return step
 
-    asked = {"alpha": alpha, "constraint": constraint}
-    return sweep(asked, begin, names, along="alpha", progress=progress, device=device)
+    coordinates = {"alpha": alpha, "constraint": constraint}
+    return sweep(coordinates, begin, names, along="alpha", progress=progress, device=device)

@@ -198,19 +198,19 @@ def _point(device, alpha, axes):
 
 def _symmetric(device, alpha, q_hat, axes, evaluations):
     """Return the replica-symmetric point, as frozen groups if weights are binary."""
-    at = Stationary(q_hat, *axes)
-    residual = abs(float(at.alpha) / alpha - 1.0) if alpha > 0.0 else 0.0
+    state = Stationary(q_hat, *axes)
+    residual = abs(float(state.alpha) / alpha - 1.0) if alpha > 0.0 else 0.0
     frozen = axes[0].discrete and alpha > 0.0
     message = "frozen" if frozen else "replica symmetric"
     return OneStep(
         device,
         alpha,
         axes[2],
-        q0=float(at.q),
-        q1=1.0 if frozen else float(at.q),
+        q0=float(state.q),
+        q1=1.0 if frozen else float(state.q),
         m=1.0,
-        entropy=float(at.entropy),
-        complexity=float(at.entropy) if frozen else 0.0,
+        entropy=float(state.entropy),
+        complexity=float(state.entropy) if frozen else 0.0,
         q0_hat=float(q_hat),
         q1_hat=math.inf if frozen else float(q_hat),
         report=accepted(residual, ACCURACY, evaluations, message),

@@ -1,4 +1,4 @@
-"""Where typical solutions end: capacity, largest margins, and the end of replica symmetry.
+"""Capacity, largest margins and the end of replica symmetry of typical solutions.
 
 Each is a zero of one function along the line of saddle points at fixed margin (see
 `replica_symmetric`), or the closed limit q -> 1 at its end. The names are public in `typical`.
@@ -130,7 +130,7 @@ def capacity(
     """
     ansatz = _ansatz(ansatz)
 
-    def one(constraint):
+    def load(constraint):
         axes = _, term, _ = _door(device, constraint, ansatz)
         if not term.one_field:
             if isinstance(term, Parity):
@@ -146,7 +146,7 @@ def capacity(
         steps = {"full": None, "2RSB": 2}.get(ansatz, ansatz)
         return full_breaking.solve(device, constraint, steps=steps).alpha
 
-    return each_constraint(one, constraint)
+    return each_constraint(load, constraint)
 
 
 @arguments.checked
@@ -177,7 +177,7 @@ def instability(
         As `capacity`.
     """
 
-    def one(constraint):
+    def load(constraint):
         axes = _, term, _ = checked(device, constraint, HARD, kinds=KINDS, needs=TYPICAL)
         if not term.one_field:
             return term.typical.instability()
@@ -185,7 +185,7 @@ def instability(
             return float(1.0 / Stationary(0.0, *axes, alpha=1.0).replicon)
         return last_stable(axes)
 
-    return each_constraint(one, constraint)
+    return each_constraint(load, constraint)
 
 
 @arguments.checked
@@ -218,7 +218,7 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """
     weights, activation, _ = checked(device, Margin(0.0), needs=(*TYPICAL, "collapse"))
 
-    def one(alpha):
+    def margin(alpha):
         if not weights.discrete:
             return _last_margin(alpha, weights, activation)
         if alpha == 0.0:
@@ -232,7 +232,7 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
         return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
 
     scale = activation.scale
-    return each(one, alpha)
+    return each(margin, alpha)
 
 
 @arguments.checked
@@ -261,10 +261,10 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """
     weights, activation, _ = checked(device, Margin(0.0))
 
-    def one(alpha):
+    def margin(alpha):
         return _last_margin(alpha, weights, activation)
 
-    return each(one, alpha)
+    return each(margin, alpha)
 
 
 def _door(device, constraint, ansatz):

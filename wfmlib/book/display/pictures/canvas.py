@@ -16,12 +16,12 @@ def panels(
     """Return a figure and its panels in `rows`, each with a title, equal units and no axes."""
     import matplotlib.pyplot as plt
 
-    figure, every = plt.subplots(rows, len(titles) // rows, figsize=size, squeeze=False)
-    for ax, title in zip(every.flat, titles, strict=True):
+    figure, axes = plt.subplots(rows, len(titles) // rows, figsize=size, squeeze=False)
+    for ax, title in zip(axes.flat, titles, strict=True):
         ax.set_title(title)
         ax.set_aspect("equal")
         ax.set_axis_off()
-    return figure, list(every.flat)
+    return figure, list(axes.flat)
 
 
 def points(ax: Any, places: np.ndarray, **style: Any) -> None:

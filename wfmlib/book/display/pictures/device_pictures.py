@@ -33,12 +33,12 @@ def devices(units: int = 3, inputs: int = 9) -> Any:
     if units < 2 or inputs % units:
         raise ValueError(f"inputs must be a multiple of units, at least 2, got {inputs}, {units}")
     titles = "perceptron", "tree committee", "full committee", "parity machine"
-    figure, every = panels(titles, (4.8, 5.4), rows=2)
+    figure, axes = panels(titles, (4.8, 5.4), rows=2)
     below = row(inputs, HEIGHTS[0], 0.45)
     hidden = row(units, HEIGHTS[1], 0.45 * inputs / units)
     top = np.array([0.0, HEIGHTS[2]])
     owner = np.arange(inputs) // (inputs // units)
-    for ax, title in zip(every, titles, strict=True):
+    for ax, title in zip(axes, titles, strict=True):
         points(ax, below, ms=5, mfc=INK)
         if title == "perceptron":
             lines(ax, below, top)

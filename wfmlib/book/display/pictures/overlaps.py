@@ -1,4 +1,4 @@
-"""How replicas overlap: the matrix, and the tree of clusters, for each pattern of breaking."""
+"""Overlaps of replicas: the matrix, and the tree of clusters, for each pattern of breaking."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def overlaps(replicas: int = 16) -> Any:
     """
     if replicas < 8 or replicas & (replicas - 1):
         raise ValueError(f"replicas must be a power of two, at least 8, got {replicas}")
-    every = {
+    sizes_by_title = {
         "replica symmetric": [replicas],
         "one step": [replicas, replicas // 4],
         "full": [replicas >> k for k in range(replicas.bit_length() - 1)],
     }
-    figure, axes = panels(tuple(every), (4.8, 3.4))
-    for ax, sizes in zip(axes, every.values(), strict=True):
+    figure, axes = panels(tuple(sizes_by_title), (4.8, 3.4))
+    for ax, sizes in zip(axes, sizes_by_title.values(), strict=True):
         level = matrix(sizes)
         span = 0.5, replicas + 0.5
         ax.imshow(level / level.max(), cmap="Greys", vmin=-0.15, vmax=1.15, extent=(*span, *span))

@@ -39,12 +39,12 @@ def balls(solutions: int = 60, radius: float = 0.55, seed: int = 3) -> Any:
     dense = 0.75 * np.sqrt(rng.random((solutions, 1)))
     angle = 2 * np.pi * rng.random((solutions, 1))
     near = dense * np.hstack([np.cos(angle), np.sin(angle)])
-    for ax, others in ((left, far), (right, near)):
+    for ax, neighbours in ((left, far), (right, near)):
         _circle(ax, radius)
-        inside = np.hypot(*others.T) <= radius
-        points(ax, others[~inside], ms=4, mfc="white", mec=PALE)
+        inside = np.hypot(*neighbours.T) <= radius
+        points(ax, neighbours[~inside], ms=4, mfc="white", mec=PALE)
         if inside.any():
-            points(ax, others[inside], ms=4, mfc=INK)
+            points(ax, neighbours[inside], ms=4, mfc=INK)
         points(ax, np.zeros((1, 2)), ms=9, mfc="#b75520", mec=INK)
         arrow(ax, (0, 0), (radius * np.cos(0.6), radius * np.sin(0.6)))
         words(ax, (1.5 * radius * np.cos(0.6), 1.5 * radius * np.sin(0.6)), "$D$")
@@ -73,8 +73,8 @@ def phases(places: int = 28, seed: int = 5) -> Any:
     matplotlib.figure.Figure
     """
     rng = np.random.default_rng(seed)
-    figure, every = panels(tuple(SHARES), (4.8, 5.0), rows=2)
-    for ax, shares in zip(every, SHARES.values(), strict=True):
+    figure, axes = panels(tuple(SHARES), (4.8, 5.0), rows=2)
+    for ax, shares in zip(axes, SHARES.values(), strict=True):
         for radius, share in zip(RINGS, shares, strict=True):
             count = max(round(places * radius / RINGS[-1]), 6)
             angle = 2 * np.pi * (np.arange(count) + rng.random()) / count

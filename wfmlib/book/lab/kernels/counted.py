@@ -72,18 +72,18 @@ def counted(patterns, around, densest, weights):
         return 0.0, 0.0
     solutions = np.sort(walk(start, cost, block, needed, nowhere, first, 0, count)[3])
     step = max(1, (count * count + PAIRS - 1) // PAIRS)
-    here = np.empty(N + 1, dtype=np.int64)
+    numbers = np.empty(N + 1, dtype=np.int64)
     most, centres = -1, 0
     for c in range(0, count, step):
-        here[:] = 0
+        numbers[:] = 0
         for s in range(count):
-            here[np.int64(ones(solutions[c] ^ solutions[s]))] += 1
+            numbers[np.int64(ones(solutions[c] ^ solutions[s]))] += 1
         centres += 1
-        near = here[: NEAR + 1].sum()
+        near = numbers[: NEAR + 1].sum()
         for d in range(N + 1):
-            around[d] += here[d]
+            around[d] += numbers[d]
             if near > most:
-                densest[d] = here[d]
+                densest[d] = numbers[d]
         if near > most:
             most = near
             for i in range(N):

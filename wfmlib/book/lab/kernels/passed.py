@@ -244,10 +244,10 @@ def surrounded(pull, tolerance, most, patterns, random, t, weights, clock):
         if not residual < math.inf:
             break
     if residual <= tolerance:
-        found, distance = entropy(pull, patterns, t, weights)
+        local_entropy, distance = entropy(pull, patterns, t, weights)
         share = min(max(distance, 1e-300), 0.5)
         bound = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
         slack = 1.0 / patterns.shape[1] + 10.0 * tolerance
-        if LEAST <= found <= bound + slack:
-            return found, distance, float(sweeps)
+        if LEAST <= local_entropy <= bound + slack:
+            return local_entropy, distance, float(sweeps)
     return math.nan, math.nan, float(sweeps)

@@ -53,8 +53,8 @@ def _product(a, b):
     """Return the high and the low word of the product of two words."""
     a1, a0, b1, b0 = a >> HALF, a & LOW, b >> HALF, b & LOW
     middle = a1 * b0 + ((a0 * b0) >> HALF)
-    other = (middle & LOW) + a0 * b1
-    return a1 * b1 + (middle >> HALF) + (other >> HALF), a * b
+    lower = (middle & LOW) + a0 * b1
+    return a1 * b1 + (middle >> HALF) + (lower >> HALF), a * b
 
 
 @kernel
@@ -103,12 +103,12 @@ def seed(number, state):
         word = pool[i % POOL] ^ constant
         constant = (constant * SECOND[1]) & LOW
         words[i] = _folded(word * constant)
-    given = words[::2] | (words[1::2] << HALF)
+    pairs = words[::2] | (words[1::2] << HALF)
     state[:] = np.uint64(0)
-    state[2] = (given[2] << _1) | (given[3] >> np.uint64(63))
-    state[3] = (given[3] << _1) | _1
+    state[2] = (pairs[2] << _1) | (pairs[3] >> np.uint64(63))
+    state[3] = (pairs[3] << _1) | _1
     _step(state)
-    state[0], state[1] = _sum(state[0], state[1], given[0], given[1])
+    state[0], state[1] = _sum(state[0], state[1], pairs[0], pairs[1])
     _step(state)
 
 
@@ -127,9 +127,9 @@ def half(state):
     if state[4]:
         state[4] = np.uint64(0)
         return state[5]
-    both = word(state)
-    state[4], state[5] = _1, both >> HALF
-    return both & LOW
+    pair = word(state)
+    state[4], state[5] = _1, pair >> HALF
+    return pair & LOW
 
 
 @kernel

@@ -83,7 +83,7 @@ def series(q, complement, about):
     n = count
     if q < 1.0:  # n^2 q^n is negligible beyond
         n = min(count, 20 + int(-45.0 / math.log(max(q, 1e-10))))
-    c = slope = curvature = gap = taken = 0.0
+    c = slope = curvature = gap = total = 0.0
     power, before, rest = 1.0, 0.0, 0.0  # q^(k-1), q^(k-2), 1 - q^k
     for k in range(1, n + 1):
         share = about[HEAD + k - 1]
@@ -94,8 +94,8 @@ def series(q, complement, about):
         power *= q
         c += share * power
         gap += share * rest
-        taken += share
-    gap += max(1.0 - taken, about[REST]) if n < count else about[REST]
+        total += share
+    gap += max(1.0 - total, about[REST]) if n < count else about[REST]
     return EffectiveOverlap(1.0 - gap if q > 0.5 else c, gap, slope, curvature)
 
 
@@ -122,10 +122,10 @@ def clenshaw(x, about, first):
     if x < -1.0:
         end = clenshaw(-1.0, about, first)
         return end + (x + 1.0) * (clenshaw(-0.75, about, first) - end) / 0.25
-    one = two = 0.0
+    b1 = b2 = 0.0
     for j in range(NODES - 1, 0, -1):
-        one, two = about[first + j] + 2.0 * x * one - two, one
-    return about[first] + x * one - two
+        b1, b2 = about[first + j] + 2.0 * x * b1 - b2, b1
+    return about[first] + x * b1 - b2
 
 
 @kernel
@@ -135,10 +135,10 @@ def place(high, low, j):
 
 
 @kernel
-def kept(high, low, found, about):
+def kept(high, low, samples, about):
     """Add a piece to the table if polynomials of its length are enough; return 1, or 0 if not.
 
-    `found` holds what they interpolate, shape (3, NODES). Below half a unit none is refused.
+    `samples` holds what they interpolate, shape (3, NODES). Below half a unit none is refused.
     """
     first = HEAD + int(about[COUNT]) + LENGTH * int(about[PIECES])
     about[first], about[first + 1] = high, low
@@ -148,7 +148,7 @@ def kept(high, low, found, about):
         for k in range(NODES):
             total = 0.0
             for j in range(NODES):
-                total += math.log(found[row, j]) * math.cos(math.pi * k * (j + 0.5) / NODES)
+                total += math.log(samples[row, j]) * math.cos(math.pi * k * (j + 0.5) / NODES)
             total *= (1.0 if k == 0 else 2.0) / NODES
             about[first + 2 + row * NODES + k] = total
             if k >= NODES - 2:
@@ -290,7 +290,7 @@ def knotted_piece(high, low, t, v, about):
     for j in range(1, len(t)):
         closest = min(closest, t[j] - t[j - 1])
     variance = about[SCALE] ** 2
-    found = np.empty((3, NODES))
+    samples = np.empty((3, NODES))
     for node in range(NODES):
         complement = place(high, low, node)
         theta = 2.0 * math.asin(math.sqrt(0.5 * complement))
@@ -306,10 +306,10 @@ def knotted_piece(high, low, t, v, about):
                 second += part * 2.0 * math.sin(0.5 * (theta + x)) * math.sin(0.5 * (theta - x))
             above = below
         slope = about[SLOPE_AT_ONE]
-        found[0, node] = slope * complement - second / variance
-        found[1, node] = slope - first / variance
-        found[2, node] = pairs(theta, t, s) / math.sin(theta) / variance
-    return kept(high, low, found, about)
+        samples[0, node] = slope * complement - second / variance
+        samples[1, node] = slope - first / variance
+        samples[2, node] = pairs(theta, t, s) / math.sin(theta) / variance
+    return kept(high, low, samples, about)
 
 
 @kernel
@@ -366,20 +366,20 @@ def places(intervals, out):
 @kernel
 def judged(norm, intervals, values, verdict):
     """Fill in for each interval whether a polynomial of degree 15 is the activation on it."""
-    found = np.empty(16)
+    terms = np.empty(16)
     for i in range(len(intervals)):
         largest = 0.0
         for k in range(16):
-            found[k] = 0.0
+            terms[k] = 0.0
             for j in range(16):
-                found[k] += TO_SERIES[k, j] * values[i, j]
-            largest = max(largest, abs(found[k]))
-        missed = max(abs(found[13]), abs(found[14]), abs(found[15]))
+                terms[k] += TO_SERIES[k, j] * values[i, j]
+            largest = max(largest, abs(terms[k]))
+        missed = max(abs(terms[13]), abs(terms[14]), abs(terms[15]))
         for end in range(2):
-            there = 0.0
+            value = 0.0
             for k in range(16):
-                there += AT_ENDS[end, k] * found[k]
-            missed = max(missed, 0.1 * abs(there - values[i, 16 + end]))
+                value += AT_ENDS[end, k] * terms[k]
+            missed = max(missed, 0.1 * abs(value - values[i, 16 + end]))
         nearest = max(intervals[i, 0], -intervals[i, 1], 0.0)
         density = math.exp(-0.25 * nearest * nearest)
         good = missed * density <= 1e-13 * norm or missed <= 1e-15 * largest
@@ -390,12 +390,12 @@ def judged(norm, intervals, values, verdict):
 @kernel
 def coefficients(values):
     """Return the Legendre coefficients of each interval's polynomial, shape (n, 16)."""
-    found = np.zeros((len(values), 16))
+    terms = np.zeros((len(values), 16))
     for i in range(len(values)):
         for k in range(16):
             for j in range(16):
-                found[i, k] += TO_SERIES[k, j] * values[i, j]
-    return found
+                terms[i, k] += TO_SERIES[k, j] * values[i, j]
+    return terms
 
 
 @kernel
@@ -415,16 +415,16 @@ def straight(norm, edges, values):
 
 
 @kernel
-def at(x, edges, owner, coefs):
+def polynomial(x, edges, owner, coefs):
     """Return an interval's polynomial at x."""
     y = (2.0 * x - edges[owner] - edges[owner + 1]) / (edges[owner + 1] - edges[owner])
-    one = two = 0.0
+    b1 = b2 = 0.0
     for k in range(15, 0, -1):
-        one, two = (
-            coefs[owner, k] + (2.0 * k + 1.0) / (k + 1.0) * y * one - (k + 1.0) / (k + 2.0) * two,
-            one,
+        b1, b2 = (
+            coefs[owner, k] + (2.0 * k + 1.0) / (k + 1.0) * y * b1 - (k + 1.0) / (k + 2.0) * b2,
+            b1,
         )
-    return coefs[owner, 0] + y * one - 0.5 * two
+    return coefs[owner, 0] + y * b1 - 0.5 * b2
 
 
 @kernel
@@ -458,7 +458,7 @@ def sampled(norm, edges, values, about):
     for i in range(len(x)):
         while owner + 2 < len(edges) and edges[owner + 1] < x[i]:
             owner += 1
-        g[i] = at(x[i], edges, owner, coefs)
+        g[i] = polynomial(x[i], edges, owner, coefs)
         level += weight[i] * g[i]
     for i in range(len(x)):
         g[i] -= level
@@ -542,10 +542,10 @@ def conditioned(complement, edges, coefs, kinks):
         s = root * x[i]
         while owner + 2 < len(edges) and edges[owner + 1] < s:
             owner += 1
-        one, two, spread = moments(s, sigma, owner, edges, coefs, kinks)
+        m1, m2, spread = moments(s, sigma, owner, edges, coefs, kinks)
         gap += weight[i] * spread
-        slope += weight[i] * one * one
-        bend += weight[i] * two * two
+        slope += weight[i] * m1 * m1
+        bend += weight[i] * m2 * m2
     return gap, slope / complement, bend / complement**2
 
 
@@ -563,40 +563,40 @@ def moments(s, sigma, owner, edges, coefs, kinks):
     while smooth and j + 1 < len(edges) and edges[j] < s + reach:
         smooth = edges[j + 1] - edges[j] > 4.0 * sigma
         j += 1
-    middle = at(s, edges, owner, coefs)
-    mean = square = one = two = 0.0
+    middle = polynomial(s, edges, owner, coefs)
+    mean = square = m1 = m2 = 0.0
     if smooth:
-        here = first
+        interval = first
         for i in range(len(HERMITE)):
             y = HERMITE[i, 0]
             x = s + sigma * y
-            while here + 2 < len(edges) and edges[here + 1] < x:
-                here += 1
-            g = at(x, edges, here, coefs) - middle
+            while interval + 2 < len(edges) and edges[interval + 1] < x:
+                interval += 1
+            g = polynomial(x, edges, interval, coefs) - middle
             part = HERMITE[i, 1] * g
             mean += part
             square += part * g
-            one += part * y
-            two += part * (y * y - 1.0)
-        return one, two, max(square - mean * mean, 0.0)
-    here, low = first, s - reach
+            m1 += part * y
+            m2 += part * (y * y - 1.0)
+        return m1, m2, max(square - mean * mean, 0.0)
+    interval, low = first, s - reach
     while low < s + reach:
-        while here + 2 < len(edges) and edges[here + 1] <= low:
-            here += 1
+        while interval + 2 < len(edges) and edges[interval + 1] <= low:
+            interval += 1
         high = min(low + 2.0 * sigma, s + reach)
-        if edges[here + 1] > low:
-            high = min(high, edges[here + 1])
+        if edges[interval + 1] > low:
+            high = min(high, edges[interval + 1])
         if not high > low:
             break
         half = 0.5 * (high - low)
         for i in range(ORDER):
             x = low + half * (1.0 + RULE[i, 0])
             y = (x - s) / sigma
-            g = at(x, edges, here, coefs) - middle
+            g = polynomial(x, edges, interval, coefs) - middle
             part = half / sigma * RULE[i, 1] * gaussian.G(y) * g
             mean += part
             square += part * g
-            one += part * y
-            two += part * (y * y - 1.0)
+            m1 += part * y
+            m2 += part * (y * y - 1.0)
         low = high
-    return one, two, max(square - mean * mean, 0.0)
+    return m1, m2, max(square - mean * mean, 0.0)

@@ -140,10 +140,10 @@ def averages(q_hat, kappa, weights, about):
     omega, weight = nodes(overlap.c, overlap.complement, kappa)
     push = cost = stiffness = edge = 0.0
     for i in range(len(omega)):
-        here = kappa, omega[i], overlap.complement
-        first, second = slope(*here), curvature(*here)
+        pattern = kappa, omega[i], overlap.complement
+        first, second = slope(*pattern), curvature(*pattern)
         push += weight[i] * first * first
-        cost += weight[i] * log_weight(*here)
+        cost += weight[i] * log_weight(*pattern)
         stiffness += weight[i] * second * second
         edge += weight[i] * first
     alpha = q_hat / (overlap.slope * push)
@@ -163,8 +163,8 @@ def typical_curve(log_q_hat, kappa, weights, about):
 
 
 @kernel
-def excess(log_q_hat, given):
-    alpha, kappa, weights, about = given
+def excess(log_q_hat, parameters):
+    alpha, kappa, weights, about = parameters
     return math.log(load(log_q_hat, kappa, weights, about) / alpha)
 
 
@@ -176,34 +176,36 @@ def typical_solve(alpha, kappa, weights, about):
     kappa /= about[SCALE]
     side = entropic(weights, 0.0)
     overlap = effective(side.q, side.complement, about)
-    q_hat, residual, ended = alpha * overlap.slope * force(overlap, kappa), 0.0, FOUND
+    q_hat, residual, status = alpha * overlap.slope * force(overlap, kappa), 0.0, FOUND
     if q_hat >= 1e-30:
         start = min(math.log(q_hat) - 1e-3, HIGHEST - 1.0)
-        given = alpha, kappa, weights, about
-        place, residual, ended = first_zero(excess, given, start, HIGHEST, 0.5, 1e-14, 1e-6)
+        parameters = alpha, kappa, weights, about
+        place, residual, status = first_zero(excess, parameters, start, HIGHEST, 0.5, 1e-14, 1e-6)
         q_hat = math.exp(place)
     _, q, complement, entropy, replicon, edge = averages(q_hat, kappa, weights, about)
     distance = 0.5 * complement
-    return float(ended), residual, q, q_hat, distance, entropy, replicon, edge
+    return float(status), residual, q, q_hat, distance, entropy, replicon, edge
 
 
 @kernel
-def left(log_q_hat, given):
+def left(log_q_hat, parameters):
     """Return the entropy, or what is left of stability, with the walk's direction turned up."""
-    way, stability, kappa, weights, about = given
-    _, _, _, entropy, replicon, _ = averages(math.exp(way * log_q_hat), kappa, weights, about)
+    direction, stability, kappa, weights, about = parameters
+    _, _, _, entropy, replicon, _ = averages(
+        math.exp(direction * log_q_hat), kappa, weights, about
+    )
     return 1.0 - replicon if stability > 0.0 else entropy
 
 
 @kernel
 def first(stability, kappa, weights, about):
     """Return how the search for the first zero of `left` ended, its residual and the load."""
-    way, limit = 1.0, LOG_Q_HAT[1]
-    if not left(0.0, (way, stability, kappa, weights, about)) > 0.0:
-        way, limit = -1.0, -LOG_Q_HAT[0]
-    given = way, stability, kappa, weights, about
-    place, residual, ended = first_zero(left, given, 0.0, limit, 1.0, 1e-14, 1e-6)
-    return float(ended), residual, load(way * place, kappa, weights, about)
+    direction, limit = 1.0, LOG_Q_HAT[1]
+    if not left(0.0, (direction, stability, kappa, weights, about)) > 0.0:
+        direction, limit = -1.0, -LOG_Q_HAT[0]
+    parameters = direction, stability, kappa, weights, about
+    place, residual, status = first_zero(left, parameters, 0.0, limit, 1.0, 1e-14, 1e-6)
+    return float(status), residual, load(direction * place, kappa, weights, about)
 
 
 @kernel
@@ -233,26 +235,26 @@ def typical_instability(kappa, weights, about):
 
     Infinite where the replicon does not reach 1.
     """
-    ended, residual, alpha = first(1.0, kappa / about[SCALE], weights, about)
-    if ended == 1.0:  # `NO_ZERO`
+    status, residual, alpha = first(1.0, kappa / about[SCALE], weights, about)
+    if status == 1.0:  # `NO_ZERO`
         return float(FOUND), 0.0, math.inf
-    return ended, residual, alpha
+    return status, residual, alpha
 
 
 @kernel
-def ends(kappa, given):
+def ends(kappa, parameters):
     """Return the logarithm of capacity over load, where q reaches 1 or entropy 0."""
-    way, at_one, alpha, weights, about = given
-    kappa *= way
+    direction, at_one, alpha, weights, about = parameters
+    kappa *= direction
     if at_one > 0.0:
         return math.log(last(kappa, weights, about) / alpha)
-    ended, _, load = first(0.0, kappa, weights, about)
-    return math.log(load / alpha) if ended == FOUND else math.nan
+    status, _, load = first(0.0, kappa, weights, about)
+    return math.log(load / alpha) if status == FOUND else math.nan
 
 
 @kernel
-def annealed(kappa, given):
-    return -given - gaussian.log_H(kappa)
+def annealed(kappa, entropy_by_load):
+    return -entropy_by_load - gaussian.log_H(kappa)
 
 
 @kernel
@@ -260,23 +262,23 @@ def margin(at_one, alpha, weights, about):
     """Return how the search for a margin ended, its residual, and the margin."""
     if alpha == 0.0 or (at_one > 0.0 and math.isinf(about[SLOPE_AT_ONE])):
         return float(FOUND), 0.0, math.inf
-    given = 1.0, at_one, alpha, weights, about
-    if ends(LEAST, given) < 0.0:
+    parameters = 1.0, at_one, alpha, weights, about
+    if ends(LEAST, parameters) < 0.0:
         return BELOW_RANGE, math.nan, math.nan
     if at_one > 0.0:
-        x, residual, ended = first_zero(ends, given, LEAST, MOST, 10.0, 1e-13, 1e-6)
+        x, residual, status = first_zero(ends, parameters, LEAST, MOST, 10.0, 1e-13, 1e-6)
     else:
         # there are not more solutions than on average, 2^N H(kappa)^P
-        bound, _, ended = first_zero(annealed, ENTROPY / alpha, -40.0, MOST, 1.0, 1e-12, 1e-3)
-        bound = min(bound, MOST) if ended == FOUND else MOST
+        bound, _, status = first_zero(annealed, ENTROPY / alpha, -40.0, MOST, 1.0, 1e-12, 1e-3)
+        bound = min(bound, MOST) if status == FOUND else MOST
         if bound < LEAST:
             return BELOW_RANGE, math.nan, math.nan
-        given = -1.0, at_one, alpha, weights, about
-        x, residual, ended = first_zero(ends, given, -bound, -LEAST, 0.5, 1e-13, 1e-6)
+        parameters = -1.0, at_one, alpha, weights, about
+        x, residual, status = first_zero(ends, parameters, -bound, -LEAST, 0.5, 1e-13, 1e-6)
         x = -x
-    if ended == 1:  # `NO_ZERO`
+    if status == 1:  # `NO_ZERO`
         return ABOVE_RANGE, math.nan, math.nan
-    return float(ended), residual, x * about[SCALE]
+    return float(status), residual, x * about[SCALE]
 
 
 @kernel

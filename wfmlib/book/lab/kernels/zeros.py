@@ -10,7 +10,7 @@ FOUND, NO_ZERO, NOT_A_NUMBER, INEXACT = range(4)  #: how a search ended
 
 
 @njit(error_model="numpy")
-def first_zero(function, given, start, limit, step, tolerance, accuracy):
+def first_zero(function, parameters, start, limit, step, tolerance, accuracy):
     """Find the zero that is met first on the way from `start` to a higher `limit`.
 
     The walk is that of `solvers.first_root`. The change of sign is closed in upon by chords whose
@@ -20,8 +20,8 @@ def first_zero(function, given, start, limit, step, tolerance, accuracy):
     Parameters
     ----------
     function : compiled function
-        ``function(x, given)``, a float.
-    given : any
+        ``function(x, parameters)``, a float.
+    parameters : any
         Passed on to the function.
     start, limit : float
         Where the walk begins, and the last place that it tries.
@@ -42,7 +42,7 @@ def first_zero(function, given, start, limit, step, tolerance, accuracy):
         `FOUND`, `NO_ZERO` (no change of sign), `NOT_A_NUMBER` (the function is NaN on the way), or
         `INEXACT` (the sign changes without a zero).
     """
-    low, below = start, function(start, given)
+    low, below = start, function(start, parameters)
     high, above = low, below
     while not (below <= 0.0 <= above or above <= 0.0 <= below):
         if math.isnan(below) or math.isnan(above):
@@ -51,7 +51,7 @@ def first_zero(function, given, start, limit, step, tolerance, accuracy):
             return math.nan, abs(above), NO_ZERO
         low, below = high, above
         high = min(low + step, limit)
-        above = function(high, given)
+        above = function(high, parameters)
         step *= 1.5
     x, value = (low, below) if abs(below) < abs(above) else (high, above)
     width = high - low
@@ -64,7 +64,7 @@ def first_zero(function, given, start, limit, step, tolerance, accuracy):
         if count % 3 == 2:  # three evaluations must shrink the bracket to an eighth
             x = middle if high - low > 0.125 * width else x
             width = high - low
-        value = function(x, given)
+        value = function(x, parameters)
         if math.isnan(value):
             return math.nan, math.nan, NOT_A_NUMBER
         if (value > 0.0) == (above > 0.0):
@@ -75,5 +75,5 @@ def first_zero(function, given, start, limit, step, tolerance, accuracy):
             pulled = 1.0 - value / below
             above *= pulled if pulled > 0.0 else 0.5
             low, below = x, value
-    residual = abs(function(x, given))
+    residual = abs(function(x, parameters))
     return x, residual, FOUND if residual <= accuracy else INEXACT

@@ -1,4 +1,4 @@
-"""Where solutions cluster: groups of m solutions at one mutual overlap, and where they end.
+"""Clusters of solutions: groups of m at one mutual overlap, and where they end.
 
 `groups` counts them at one overlap, `gaps` finds the load from which an overlap has none, `nested`
 does the same for groups of groups, and `breakup` asks where the local entropy inside of the

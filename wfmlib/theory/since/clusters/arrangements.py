@@ -135,8 +135,8 @@ def averages(roots, steps, reaches, sizes, f, even):
     if max(len(x.node), len(z.node)) * len(y.node) > MOST_FIELDS:
         raise unresolved()
     place = x_times * x.place[:, None] + y_times * y.place
-    place, where = np.unique(place, return_inverse=True)
-    where = where.reshape(len(x.node), len(y.node))
+    place, index = np.unique(place, return_inverse=True)
+    index = index.reshape(len(x.node), len(y.node))
     if len(place) * len(z.node) > MOST_FIELDS:
         raise unresolved()
     shared = roots[1] * both[1] / y_times * place
@@ -144,11 +144,11 @@ def averages(roots, steps, reaches, sizes, f, even):
     group, share = _tilted(z.log_weight + m2 * value)
     mean, square = (share * force).sum(axis=1), (share * force**2).sum(axis=1)
     inner = (share * value).sum(axis=1)
-    total, share = _tilted(y.log_weight + m1 * group[where])
+    total, share = _tilted(y.log_weight + m1 * group[index])
     weight = np.exp(x.log_weight)
 
     def averaged(column):
-        return (share * column[where]).sum(axis=1)
+        return (share * column[index]).sum(axis=1)
 
     return Averages(
         term=float(weight @ total),
@@ -258,8 +258,8 @@ class Arrangement:
     @property
     def force(self):
         """What a pattern adds to the conjugate of q0."""
-        at, slopes = self._pattern
-        return slopes[0] * at.common
+        fields, slopes = self._pattern
+        return slopes[0] * fields.common
 
     @cached_property
     def loads(self):
@@ -267,8 +267,8 @@ class Arrangement:
 
         This is a saddle point where the first is the load, and a threshold where all three are.
         """
-        at, (slope0, slope1, slope2) = self._pattern
-        forces = slope0 * at.common, slope1 * at.first, slope2 * at.second
+        fields, (slope0, slope1, slope2) = self._pattern
+        forces = slope0 * fields.common, slope1 * fields.first, slope2 * fields.second
         differences = forces[0], forces[1] - forces[0], forces[2] - forces[1]
         return tuple(balanced(*pair) for pair in zip(self.conjugates, differences, strict=True))
 
@@ -284,10 +284,10 @@ class Arrangement:
         groups = m2 * self._h2 + rows[0] + (2.0 * m1 - 1.0) * rows[1] - 2.0 * m1 * rows[2]
         members = self._h2 + (2.0 * m2 - 1.0) * second
         members = m1 * (members + 2.0 * m2 * ((m1 - 1.0) * first - m1 * common))
-        at = self._pattern[0]
+        fields = self._pattern[0]
         return (
-            self._weights.by_groups - 0.5 * groups + alpha * at.by_groups,
-            self._weights.by_members - 0.5 * members + alpha * at.by_members,
+            self._weights.by_groups - 0.5 * groups + alpha * fields.by_groups,
+            self._weights.by_members - 0.5 * members + alpha * fields.by_members,
         )
 
 

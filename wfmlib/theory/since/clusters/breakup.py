@@ -1,4 +1,4 @@
-"""Where the local entropy of the densest groups stops being monotonic in their overlap."""
+"""Breakup of dense groups: the load at which their local entropy stops being monotonic."""
 
 from __future__ import annotations
 

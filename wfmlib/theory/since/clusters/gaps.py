@@ -161,10 +161,10 @@ def first_gap(
     """
     axes = check_axes(device, constraint)
     if average == "annealed":
-        found = _annealed_gap(replicas, axes)
+        smallest = _annealed_gap(replicas, axes)
     else:
-        found = (_even_gap if axes[2].even else quenched_gap)(replicas, axes)
-    alpha, overlap, m, q0, report = found
+        smallest = (_even_gap if axes[2].even else quenched_gap)(replicas, axes)
+    alpha, overlap, m, q0, report = smallest
     return FirstGap(device, constraint, average, alpha, overlap, m, q0, report)
 
 
@@ -278,12 +278,12 @@ def quenched_gap(m, axes):
         return _last_typical(axes)
     if m is None:
         starts = [quenched_gap(size, axes) for size in FEW]
-        *_, size, _, _ = min(starts, key=lambda one: one[0])
+        *_, size, _, _ = min(starts, key=lambda start: start[0])
         return _described(
             *_flat(np.log([*_conjugates(_quenched_state(size, axes)), size]), m, axes)
         )
-    at = _quenched_state(m, axes)
-    return _described(at, abs(math.log(at.load_within / at.load_between)))
+    point = _quenched_state(m, axes)
+    return _described(point, abs(math.log(point.load_within / point.load_between)))
 
 
 def _conjugates(broken):
@@ -307,10 +307,10 @@ def _flat(start, m, axes):
         return _broken(unknowns, float(math.exp(unknowns[2])) if m is None else m, axes)
 
     def equations(unknowns):
-        at = state(unknowns)
-        alpha = at.load_between
-        leaning = [at.complexity(alpha)] if m is None else []
-        return [math.log(at.load_within / alpha), at.entropy(alpha), *leaning]
+        point = state(unknowns)
+        alpha = point.load_between
+        leaning = [point.complexity(alpha)] if m is None else []
+        return [math.log(point.load_within / alpha), point.entropy(alpha), *leaning]
 
     unknowns, residual = solved(equations, start)
     return state(unknowns), residual
@@ -324,9 +324,9 @@ def _quenched_state(m, axes):
     if best in (0, len(rows) - 1):
         message = "the load falls up to the ends of the overlaps that are tried"
         raise NotConverged(Report(False, math.inf, len(rows), message))
-    at, residual = _flat(rows[best][1], m, axes)
+    point, residual = _flat(rows[best][1], m, axes)
     accepted(residual, TOLERANCE, len(rows), "entropy and slope vanish")
-    return at
+    return point
 
 
 @lru_cache(maxsize=256)
@@ -348,11 +348,11 @@ def _even_gap(m, axes):
     else:
         return orthogonal
     start = np.log([*_conjugates(state.broken), size])[: 3 if m is None else 2]
-    at, residual = _flat(start, m, axes)
-    if residual > TOLERANCE or at.overlaps.q0 < ORTHOGONAL:  # it leads back
+    broken, residual = _flat(start, m, axes)
+    if residual > TOLERANCE or broken.overlaps.q0 < ORTHOGONAL:  # it leads back
         _check_positive(alpha, overlap, size, axes)
         return orthogonal
-    leaning = _described(at, residual)
+    leaning = _described(broken, residual)
     if leaning[0] > alpha:
         return orthogonal
     _check_positive(*leaning[:3], axes)
@@ -420,21 +420,21 @@ def last_load(
     """
     axes, m = check_axes(device, constraint), replicas
 
-    def at(one):
+    def load(overlap):
         if average == "annealed":
-            return float(annealed(one, m, axes).load)
-        return (_last_even if axes[2].even else _last_quenched)(one, m, axes)
+            return float(annealed(overlap, m, axes).load)
+        return (_last_even if axes[2].even else _last_quenched)(overlap, m, axes)
 
     if np.ndim(overlap) == 0:
-        return at(overlap)
+        return load(overlap)
 
-    def or_nan(one):
+    def load_or_nan(overlap):
         try:
-            return at(one)
+            return load(overlap)
         except NotConverged:
             return math.nan
 
-    return each(or_nan, overlap)
+    return each(load_or_nan, overlap)
 
 
 def _last_quenched(overlap, m, axes):
@@ -504,17 +504,17 @@ def overlap_gap(
     """
     axes = check_axes(device, constraint)
     m = replicas
-    same: Any = {"replicas": m, "constraint": axes[2], "average": average}
+    options: Any = {"replicas": m, "constraint": axes[2], "average": average}
     low, high = float(SCANNED[0]), float(SCANNED[-1])
     if average == "quenched" and not axes[2].even:
         least = large_deviation.overlap_range(device, alpha, constraint=axes[2])[0]
         low = max(low, float(scipy.special.logit(least)) + 1e-3)
 
     def counted(place):
-        return entropy(device, alpha, float(scipy.special.expit(place)), **same)
+        return entropy(device, alpha, float(scipy.special.expit(place)), **options)
 
     places = np.linspace(low, high, 57).tolist()
-    values = entropy(device, alpha, scipy.special.expit(places), **same)
+    values = entropy(device, alpha, scipy.special.expit(places), **options)
     best = int(np.nanargmin(values))
     if values[best] >= 0.0:
         message = f"no gap: there are groups of {m:g} at all overlaps, alpha = {alpha:.6g}"

@@ -208,11 +208,11 @@ def check_axes(device, constraint):
 
 
 def _point(device, alpha, overlap, m, axes, average):
-    asked = device, alpha, overlap, m, axes[2], average
+    problem = device, alpha, overlap, m, axes[2], average
     if average == "quenched":
         point = large_deviation.solve(device, alpha, overlap, replicas=m, constraint=axes[2])
         return Groups(
-            *asked,
+            *problem,
             entropy=m * point.entropy,
             slope=m * point.entropy_slope,
             complexity=float(point.complexity or 0.0),
@@ -221,7 +221,7 @@ def _point(device, alpha, overlap, m, axes, average):
         )
     groups = annealed(overlap, m, axes)
     return Groups(
-        *asked,
+        *problem,
         entropy=float(groups.entropic + alpha * groups.energetic),
         slope=float(groups.slope(alpha)),
         complexity=float(groups.leaning(alpha)),
@@ -279,26 +279,28 @@ def curve(
     m = replicas
     if average == "quenched":
         check_axes(device, Margin(0.0))
-        given: Any = {"replicas": m, "constraint": constraint, "progress": progress}
-        found = large_deviation.curve(device, alpha, overlap, **given)
-        found = found.assign(entropy=m * found.entropy, slope=m * found.entropy_slope)
-        found = found[[*COLUMNS, "converged", "reason"]].assign_attrs(average=average)
-        return explained(found, MEANING)
+        settings: Any = {"replicas": m, "constraint": constraint, "progress": progress}
+        entropies = large_deviation.curve(device, alpha, overlap, **settings)
+        entropies = entropies.assign(
+            entropy=m * entropies.entropy, slope=m * entropies.entropy_slope
+        )
+        entropies = entropies[[*COLUMNS, "converged", "reason"]].assign_attrs(average=average)
+        return explained(entropies, MEANING)
 
     def begin(alpha, constraint):
         alpha = Range.of(ResolvedLoad).check("alpha", alpha)
         axes = check_axes(device, constraint)
 
         def step(overlap, _):
-            one = Range.of(GroupOverlap).check("overlap", overlap)
-            point = _point(device, alpha, one, m, axes, average)
+            checked_overlap = Range.of(GroupOverlap).check("overlap", overlap)
+            point = _point(device, alpha, checked_overlap, m, axes, average)
             return [getattr(point, name) for name in COLUMNS], None
 
         return step
 
-    asked = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
-    same = {"device": device, "replicas": m, "average": average, "progress": progress}
-    return sweep(asked, begin, COLUMNS, along="overlap", meaning=MEANING, **same)
+    coordinates = {"alpha": alpha, "overlap": overlap, "constraint": constraint}
+    options = {"device": device, "replicas": m, "average": average, "progress": progress}
+    return sweep(coordinates, begin, COLUMNS, along="overlap", meaning=MEANING, **options)
 
 
 @arguments.checked
@@ -338,8 +340,8 @@ def entropy(
     >>> round(entropy(Perceptron(), 0.8, 0.98, replicas=4, average="quenched"), 4)
     -0.0243
     """
-    same: Any = {"replicas": replicas, "constraint": constraint, "average": average}
+    options: Any = {"replicas": replicas, "constraint": constraint, "average": average}
     if np.ndim(overlap) == 0:
-        return solve(device, alpha, overlap, **same).entropy  # type: ignore[arg-type]
-    found = curve(device, alpha, np.ravel(overlap), **same)
-    return found.entropy.values.reshape(np.shape(overlap))
+        return solve(device, alpha, overlap, **options).entropy  # type: ignore[arg-type]
+    entropies = curve(device, alpha, np.ravel(overlap), **options)
+    return entropies.entropy.values.reshape(np.shape(overlap))

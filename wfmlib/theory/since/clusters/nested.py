@@ -201,19 +201,30 @@ def first_nested_gap(
     """
     axes = check_axes(device, constraint)
     sizes = None if replicas is None else _pair("replicas", replicas, Range.of(Size))
-    asked = device, constraint
+    problem = device, constraint
     if average == "quenched" and sizes is not None and min(sizes) == 1.0:
-        one = first_gap(device, max(sizes), constraint=constraint, average=average)
-        overlaps = (math.nan, one.overlap) if sizes[0] == 1.0 else (one.overlap, math.nan)
-        return NestedGap(*asked, sizes, average, one.alpha, *overlaps, one.q0, one.report)
+        single = first_gap(device, max(sizes), constraint=constraint, average=average)
+        overlaps = (math.nan, single.overlap) if sizes[0] == 1.0 else (single.overlap, math.nan)
+        return NestedGap(
+            *problem, sizes, average, single.alpha, *overlaps, single.q0, single.report
+        )
     if average == "annealed" or axes[2].even:
         sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
         if average == "quenched":
             (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
             check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
-        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, report)
-    at, report = gap(sizes, axes)
-    return NestedGap(*asked, at.sizes, average, at.loads[0], at.q1, at.q2, at.q0, report)
+        return NestedGap(*problem, sizes, average, alpha, q1, q2, 0.0, report)
+    arrangement, report = gap(sizes, axes)
+    return NestedGap(
+        *problem,
+        arrangement.sizes,
+        average,
+        arrangement.loads[0],
+        arrangement.q1,
+        arrangement.q2,
+        arrangement.q0,
+        report,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -221,12 +232,12 @@ def _first_gap(sizes, axes):
     free = sizes is None
     overlaps, most = Range.of(Shared), Range.of(Size).high
 
-    def taken(unknowns):
+    def parameters(unknowns):
         m1, m2 = np.exp(unknowns[2:]).tolist() if free else sizes
         return *np.exp(unknowns[:2]).tolist(), m1, m2
 
     def load(unknowns):
-        h1, split, m1, m2 = taken(unknowns)
+        h1, split, m1, m2 = parameters(unknowns)
         if not (1.0 <= m1 <= most and 1.0 <= m2 <= most):
             return 1e3
         if not (1e-6 < h1 < 30.0 and 1e-6 < split < 30.0):
@@ -246,10 +257,10 @@ def _first_gap(sizes, axes):
         raise NotConverged(
             Report(False, math.inf, int(minimum.nfev), str(minimum.message)), minimum.x
         )
-    h1, split, m1, m2 = taken(minimum.x)
-    at = Arrangement(0.0, h1, split, m1, m2, axes)
+    h1, split, m1, m2 = parameters(minimum.x)
+    arrangement = Arrangement(0.0, h1, split, m1, m2, axes)
     report = accepted(0.0, 0.0, int(minimum.nfev), "a minimum by Nelder and Mead")
-    return (m1, m2), float(minimum.fun), at.q1, at.q2, report
+    return (m1, m2), float(minimum.fun), arrangement.q1, arrangement.q2, report
 
 
 def _pair(name: str, values: Any, allowed: Range) -> tuple[float, float]:

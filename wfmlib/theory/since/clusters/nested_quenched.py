@@ -42,15 +42,15 @@ def saddle(overlaps, alpha, sizes, axes):
         Where q1 is not above the overlap of typical groups of m2, or such vectors do not exist.
     """
     splits = keeping(overlaps, 0.0, sizes)
-    at = Arrangement(0.0, *splits, *sizes, axes)
+    arrangement = Arrangement(0.0, *splits, *sizes, axes)
     if axes[2].even:
-        return _lowest(at, overlaps, alpha)
+        return _lowest(arrangement, overlaps, alpha)
     try:
         for _ in range(TURNS):
-            h0 = alpha * at.force
+            h0 = alpha * arrangement.force
             splits = keeping(overlaps, h0, sizes, splits)
-            at = Arrangement(h0, *splits, *sizes, axes)
-        return _exact(at, overlaps, alpha)
+            arrangement = Arrangement(h0, *splits, *sizes, axes)
+        return _exact(arrangement, overlaps, alpha)
     except (ArithmeticError, ValueError):
         raise unresolved() from None
 
@@ -60,9 +60,9 @@ def _exact(start, overlaps, alpha):
     (q1, q2), sizes, axes = overlaps, start.sizes, start.axes
 
     def equations(unknowns):
-        at = Arrangement(*np.exp(unknowns).tolist(), *sizes, axes)
-        lacks = math.log(q1 / at.q1), math.log((1.0 - q2) / (1.0 - at.q2))
-        return [*lacks, math.log(at.loads[0] / alpha)]
+        arrangement = Arrangement(*np.exp(unknowns).tolist(), *sizes, axes)
+        lacks = math.log(q1 / arrangement.q1), math.log((1.0 - q2) / (1.0 - arrangement.q2))
+        return [*lacks, math.log(arrangement.loads[0] / alpha)]
 
     unknowns, residual = solved(equations, np.log(start.conjugates))
     accepted(residual, CLOSE, 1, "the overlap of arrangements found", unknowns)
@@ -87,7 +87,7 @@ def _lowest(orthogonal, overlaps, alpha):
     if not minima:  # it falls all the way to q0 = q1
         message = "no saddle point: q1 must be above the overlap of typical groups"
         raise NotConverged(Report(False, math.log(alpha / rows[-1].loads[0]), 1, message))
-    return min(minima, key=lambda one: one.entropy(alpha))
+    return min(minima, key=lambda minimum: minimum.entropy(alpha))
 
 
 def _tried(orthogonal):
@@ -102,9 +102,9 @@ def _tried(orthogonal):
         before = q0
 
         def lack(unknowns, q0=q0):
-            found = entropic(*np.exp(unknowns).tolist(), m1, m2)
-            high = math.log((1.0 - q2) / (1.0 - found.second))
-            return [math.log(q0 / found.common), math.log(q1 / found.first), high]
+            overlaps = entropic(*np.exp(unknowns).tolist(), m1, m2)
+            high = math.log((1.0 - q2) / (1.0 - overlaps.second))
+            return [math.log(q0 / overlaps.common), math.log(q1 / overlaps.first), high]
 
         unknowns, residual = solved(lack, unknowns)
         accepted(residual, CLOSE, 1, "conjugates found", unknowns)
@@ -114,7 +114,7 @@ def _tried(orthogonal):
 
 def check_orthogonal(orthogonal, alpha):
     """Raise NotConverged where the entropy falls as q0 grows from 0."""
-    load = min(one.loads[0] for one in _tried(orthogonal))
+    load = min(arrangement.loads[0] for arrangement in _tried(orthogonal))
     if load < alpha:
         message = "arrangements at the threshold have an overlap, where 0 was expected"
         raise NotConverged(Report(False, math.log(alpha / load), 1, message))
@@ -127,12 +127,14 @@ def check_orthogonal(orthogonal, alpha):
 
 def _equations(unknowns, sizes, axes):
     """Return what is left of both equations at the load of the third, and the state there."""
-    at = Arrangement(*np.exp(unknowns).tolist(), *sizes, axes)
+    arrangement = Arrangement(*np.exp(unknowns).tolist(), *sizes, axes)
     allowed = Range.of(Shared)
-    if not allowed.low < at.q1 < at.q2 < allowed.high:
-        raise ValueError(f"overlaps out of range, {(at.q1, at.q2)}")
-    load, *others = at.loads
-    return [math.log(one / load) for one in others] + [at.entropy(load)], at
+    if not allowed.low < arrangement.q1 < arrangement.q2 < allowed.high:
+        raise ValueError(f"overlaps out of range, {(arrangement.q1, arrangement.q2)}")
+    load0, *loads = arrangement.loads
+    return [math.log(other_load / load0) for other_load in loads] + [
+        arrangement.entropy(load0)
+    ], arrangement
 
 
 @lru_cache(maxsize=64)
@@ -149,8 +151,8 @@ def gap(sizes, axes):
 
         def free(unknowns):
             sizes = np.exp(unknowns[3:]).tolist()
-            left, at = _equations(unknowns[:3], sizes, axes)
-            return [*left, *at.leanings(at.loads[0])]
+            left, arrangement = _equations(unknowns[:3], sizes, axes)
+            return [*left, *arrangement.leanings(arrangement.loads[0])]
 
         unknowns, residual = solved(free, np.log([*start.conjugates, *FEW]))
         report = accepted(residual, TOLERANCE, 1, "entropy and four derivatives vanish")
@@ -162,14 +164,14 @@ def gap(sizes, axes):
     steps = math.ceil(np.max(np.abs(logs[1] - logs[0])) / STRIDE)
     rows = []
     for share in np.linspace(0.0, 1.0, steps + 1) if steps else [0.0]:
-        here = np.exp(logs[0] + share * (logs[1] - logs[0])).tolist()
+        counts = np.exp(logs[0] + share * (logs[1] - logs[0])).tolist()
 
-        def given(unknowns, here=here):
-            return _equations(unknowns, here, axes)[0]
+        def equations(unknowns, counts=counts):
+            return _equations(unknowns, counts, axes)[0]
 
         start = guess if not rows else rows[-1] if len(rows) < 2 else 2.0 * rows[-1] - rows[-2]
-        unknowns, residual = solved(given, start)
-        message = f"entropy and slopes vanish for {here[0]:.3g} groups of {here[1]:.3g}"
+        unknowns, residual = solved(equations, start)
+        message = f"entropy and slopes vanish for {counts[0]:.3g} groups of {counts[1]:.3g}"
         report = accepted(residual, TOLERANCE, len(rows) + 1, message, unknowns)
         rows.append(unknowns)
     return Arrangement(*np.exp(rows[-1]).tolist(), *sizes, axes), report

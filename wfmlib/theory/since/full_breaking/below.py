@@ -123,8 +123,8 @@ def at_load(
     Examples
     --------
     >>> from wfmlib import Perceptron, Spherical
-    >>> found = at_load(Perceptron(Spherical()), 9.0, Margin(-1.0))
-    >>> found.overlaps.round(3).tolist(), found.distribution.round(3).tolist()
+    >>> hierarchy = at_load(Perceptron(Spherical()), 9.0, Margin(-1.0))
+    >>> hierarchy.overlaps.round(3).tolist(), hierarchy.distribution.round(3).tolist()
     ([0.65, 0.76, 0.841], [0.279, 0.031, 0.689])
     """
     axes = checked(device, constraint, weights=(Spherical,))
@@ -141,9 +141,9 @@ def at_load(
     q_hat, report = lowest(alpha, axes)
     broken = Search(alpha, q_hat, axes).groups() if alpha > 0.0 else None
     if broken is None or broken.m >= 1.0:
-        at = Stationary(q_hat, *axes)
-        entropy, replicon = float(at.entropy), np.array([float(at.replicon)])
-        q = np.array([float(at.q)])
+        saddle = Stationary(q_hat, *axes)
+        entropy, replicon = float(saddle.entropy), np.array([float(saddle.replicon)])
+        q = np.array([float(saddle.q)])
         return LoadHierarchy(
             device, alpha, constraint, 0, q, np.zeros(0), entropy, replicon, report
         )
@@ -194,13 +194,13 @@ def _finer(activation, kappa, alpha, gaps, sizes, phi, replicon):
         starts.insert(0, _resampled(gaps, sizes, first, last))
     for start in starts:
         try:
-            found = minimum(activation, kappa, alpha, *start)
+            finer = minimum(activation, kappa, alpha, *start)
         except NotConverged as error:
             failure = error
             continue
-        if found[2] < phi + ROUNDING:
-            return found
-        failure = NotConverged(Report(False, found[2] - phi, 0, "a step more lowers nothing"))
+        if finer[2] < phi + ROUNDING:
+            return finer
+        failure = NotConverged(Report(False, finer[2] - phi, 0, "a step more lowers nothing"))
     raise failure
 
 
@@ -210,9 +210,9 @@ def _resampled(gaps, sizes, first, last):
     depth = np.arange(n + 1) / n
     new = np.exp(np.interp(np.arange(n + 2) / (n + 1), depth, np.log(gaps[first : last + 1])))
     low, high = _rises(sizes)[[first, last + 1]]
-    old, where = sizes[first:last], (np.arange(n + 1) + 0.5) / (n + 1)
+    old, places = sizes[first:last], (np.arange(n + 1) + 0.5) / (n + 1)
     growth = np.polyfit((np.arange(n) + 0.5) / n, old, 1)[0] if n > 1 else GROWTH * old[0]
-    within = np.interp(where, (np.arange(n) + 0.5) / n, old)
+    within = np.interp(places, (np.arange(n) + 0.5) / n, old)
     beyond = growth * 0.5 / (n * (n + 1))
     within[0] = max(old[0] - beyond, 0.5 * (low + old[0]))
     within[-1] = min(old[-1] + beyond, 0.5 * (high + old[-1]))

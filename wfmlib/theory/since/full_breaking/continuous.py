@@ -59,9 +59,9 @@ def optimum(activation, kappa, q0):
     growth = np.diff(np.log(fine.heights))
     if growth[0] < FLAT * np.max(growth[:MOST_FLAT]):  # y stops growing above q0
         first = int(np.argmax(growth > 0.5 * np.max(growth[:MOST_FLAT])))
-        starts = [_gapped(fine, one) for one in (first, first + 1)]
-        found = [_minimise(activation, kappa, FINE, True, x, last=True) for x in starts]
-        gapped = min(found, key=lambda one: one.log_alpha)
+        starts = [_gapped(fine, start) for start in (first, first + 1)]
+        candidates = [_minimise(activation, kappa, FINE, True, x, last=True) for x in starts]
+        gapped = min(candidates, key=lambda hierarchy: hierarchy.log_alpha)
         if gapped.log_alpha < fine.log_alpha:
             return gapped, coarse, True
     return _minimise(activation, kappa, FINE, False, fine.x, last=True), coarse, False
@@ -143,21 +143,21 @@ def _minimise(activation, kappa, resolution, gap, start, last=False):
         gaps, heights, *by_x = hierarchy(x)
         return bound(activation, kappa, gaps, heights, by_x)
 
-    found, evaluations = None, 0
+    result, evaluations = None, 0
     for _ in range(RESTARTS):  # rounding ends a search early; its memory starts anew
-        found = scipy.optimize.minimize(
+        result = scipy.optimize.minimize(
             objective,
-            start if found is None else found.x,
+            start if result is None else result.x,
             jac=True,
             method="BFGS",
             options={"gtol": resolution.precision, "maxiter": 300},
         )
-        evaluations += found.nfev
-        residual = float(np.max(np.abs(found.jac)))
+        evaluations += result.nfev
+        residual = float(np.max(np.abs(result.jac)))
         if residual <= TOLERANCE:
             break
-    report = accepted(residual, TOLERANCE, evaluations, "continuous hierarchy", found.x)
-    x, log_alpha = found.x, float(found.fun)
+    report = accepted(residual, TOLERANCE, evaluations, "continuous hierarchy", result.x)
+    x, log_alpha = result.x, float(result.fun)
     if last:
         x, log_alpha, report = lowest_point(objective, x, "continuous hierarchy", ROUNDING)
     gaps, heights, _, _ = hierarchy(x)

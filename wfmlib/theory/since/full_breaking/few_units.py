@@ -153,7 +153,7 @@ def votes_needed(units, margin):
 
 def minimum(units, kappa=0.0, needed=None):
     """Return the place of the smallest load, ``ln[r (1 - q0)], logit q0``, and how often asked."""
-    found = scipy.optimize.minimize(
+    result = scipy.optimize.minimize(
         lambda x: log_load(x, units, SEARCH, kappa, needed)[:2],
         START,
         jac=True,
@@ -161,7 +161,7 @@ def minimum(units, kappa=0.0, needed=None):
         bounds=WITHIN,
         options={"gtol": PRECISION, "ftol": 1e-14},
     )
-    return found.x, found.nfev
+    return result.x, result.nfev
 
 
 def log_load(x, units, step, kappa=0.0, needed=None, slopes=True):
@@ -172,12 +172,14 @@ def log_load(x, units, step, kappa=0.0, needed=None, slopes=True):
     q0, complement = _overlap(x)
     stretch = math.exp(x[0])
     ratio, outer = stretch / complement, 1.0 + stretch
-    at = votes.averages(units, q0, complement, ratio, step, kappa, needed, slopes)
+    averages = votes.averages(units, q0, complement, ratio, step, kappa, needed, slopes)
     entropic = math.log1p(stretch) + ratio * q0 / outer
-    by_ratio = (complement / outer + q0 / outer**2) / entropic - at.by_ratio / at.log_weight
-    by_q0 = ratio**2 * q0 / outer**2 / entropic - at.by_q0 / at.log_weight
+    by_ratio = (
+        complement / outer + q0 / outer**2
+    ) / entropic - averages.by_ratio / averages.log_weight
+    by_q0 = ratio**2 * q0 / outer**2 / entropic - averages.by_q0 / averages.log_weight
     gradient = np.array([ratio * by_ratio, q0 * (complement * by_q0 + ratio * by_ratio)])
-    return math.log(entropic / (-2.0 * at.log_weight)), gradient, at.left_out
+    return math.log(entropic / (-2.0 * averages.log_weight)), gradient, averages.left_out
 
 
 def _overlap(x):

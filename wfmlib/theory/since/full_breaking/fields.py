@@ -84,8 +84,8 @@ def fields(
     activation = energetic(hierarchy.device)
     kappa = hierarchy.constraint.rescaled(activation.scale).kappa
     gaps = 1.0 - hierarchy.overlaps
-    at = [activation.effective(1.0 - gap, gap) for gap in gaps]
-    complement = np.array([one.complement for one in at])
+    effective = [activation.effective(1.0 - gap, gap) for gap in gaps]
+    complement = np.array([overlap.complement for overlap in effective])
     h = _nodes(kappa, math.sqrt(complement[-1]), nodes)
     slope = activation.slope_at_one
     widths, cost = complement[:-1] - complement[1:], slope * hierarchy.chi
@@ -96,14 +96,17 @@ def fields(
         back[i] = _backward(h, force[0], widths[i], hierarchy.heights[i], cost)
         cost += widths[i] * hierarchy.heights[i]
         force.insert(0, back[i][-1])
-    density = [_gaussian(h, at[0].c)]
+    density = [_gaussian(h, effective[0].c)]
     for i, passed in enumerate(back):
         density.append(_forward(h, density[-1], passed, widths[i], hierarchy.heights[i]))
     density, force = np.array(density), np.array(force)
     weight = density * np.gradient(h)
     square = np.sum(weight * force**2, axis=1)
     stiffness = np.sum(weight * np.gradient(force, h, axis=1) ** 2, axis=1)
-    slopes, bends = np.array([one.slope for one in at]), np.array([one.curvature for one in at])
+    slopes, bends = (
+        np.array([overlap.slope for overlap in effective]),
+        np.array([overlap.curvature for overlap in effective]),
+    )
     low, high = hierarchy.responses[:-1], hierarchy.responses[1:]
     inner = np.append(0.0, np.cumsum((1.0 / high - 1.0 / low) / hierarchy.heights)[:-1])
     squares = hierarchy.overlaps[0] / low[0] ** 2 + inner

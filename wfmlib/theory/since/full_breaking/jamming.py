@@ -77,8 +77,8 @@ def exponents() -> Exponents:
 
     Examples
     --------
-    >>> found = exponents()
-    >>> round(found.gaps, 5), round(found.forces, 5), round(found.overlaps, 5)
+    >>> jamming = exponents()
+    >>> round(jamming.gaps, 5), round(jamming.forces, 5), round(jamming.overlaps, 5)
     (0.41269, 0.42311, 1.41574)
     """
     t = np.linspace(LEFT, RIGHT, 200)
@@ -90,7 +90,7 @@ def exponents() -> Exponents:
     )
     residual = float(np.max(solved.rms_residuals)) if solved.success else float("nan")
     report = accepted(residual, 10.0 * TOLERANCE, solved.niter, "scaling equations")
-    rho, s = (float(one) for one in solved.p)
+    rho, s = (float(value) for value in solved.p)
     return Exponents(2.0 * s, _force_exponent(rho, s), 1.0 / (1.0 - rho), report)
 
 

@@ -41,7 +41,7 @@ def lowest_point(objective, x, message, tolerance=TOLERANCE):
     evaluations, gain = 1, math.inf
     for _ in range(ITERATIONS):
         shifts = NUDGE * np.eye(len(x))
-        bend = np.array([objective(x + one)[1] - objective(x - one)[1] for one in shifts])
+        bend = np.array([objective(x + shift)[1] - objective(x - shift)[1] for shift in shifts])
         evaluations += 2 * len(x)
         curvatures, directions = np.linalg.eigh(bend + bend.T)
         curvatures = np.maximum(np.abs(curvatures) / (4.0 * NUDGE), LEAST_BEND)

@@ -79,15 +79,15 @@ def wide_capacity(log_units: Annotated[float, Interval(ge=4.0, le=1e4)]) -> Wide
     12.32
     """
     start = [math.log(0.5 * log_units), 6.0 + math.log(log_units)]
-    found = scipy.optimize.minimize(
+    result = scipy.optimize.minimize(
         lambda x: math.log(_load(x, log_units)),
         start,
         method="Nelder-Mead",
         options=PRECISION,
     )
-    accepted(0.0 if found.success else math.inf, 0.0, found.nfev, "many units", found.x)
+    accepted(0.0 if result.success else math.inf, 0.0, result.nfev, "many units", result.x)
     return WideCapacity(
-        _load(found.x, log_units), float(scipy.special.expit(found.x[0])), math.exp(found.x[1])
+        _load(result.x, log_units), float(scipy.special.expit(result.x[0])), math.exp(result.x[1])
     )
 
 

@@ -1,4 +1,4 @@
-"""How steeply the breaking function rises, and the load at which a gap opens in the overlaps.
+"""Slope of the breaking function, and the load at which a gap opens in the overlaps.
 
 Where a hierarchy is continuous, ``alpha lambda^2 E f''^2 = 1`` at every overlap of a perceptron.
 Its first derivative by q, with Parisi's equation for f and for the density of fields, gives x, and
@@ -65,25 +65,25 @@ def slope(hierarchy: LoadHierarchy | Hierarchy) -> Array:
     Examples
     --------
     >>> from wfmlib import Spherical
-    >>> found = at_load(Perceptron(Spherical()), 20.0, Margin(-1.45))
-    >>> slope(found).round(2).tolist()
+    >>> hierarchy = at_load(Perceptron(Spherical()), 20.0, Margin(-1.45))
+    >>> slope(hierarchy).round(2).tolist()
     [-0.02, 0.11, 0.24]
     """
     arguments.member("hierarchy", hierarchy, (LoadHierarchy, Hierarchy))
     if not isinstance(hierarchy.device, Perceptron):
         raise ValueError(f"hierarchy must be of a perceptron, got one of {hierarchy.device!r}")
     if isinstance(hierarchy, Hierarchy):
-        at = fields(hierarchy)
-        bend = [np.gradient(at.force, at.stability, axis=1)]
+        field = fields(hierarchy)
+        bend = [np.gradient(field.force, field.stability, axis=1)]
         for _ in range(2):
-            bend.append(np.gradient(bend[-1], at.stability, axis=1))
-        mass = at.density * np.gradient(at.stability)
+            bend.append(np.gradient(bend[-1], field.stability, axis=1))
+        mass = field.density * np.gradient(field.stability)
         response = hierarchy.responses[: len(mass)]
-        each = zip(mass, zip(*bend, strict=True), response, strict=True)
+        levels = zip(mass, zip(*bend, strict=True), response, strict=True)
     else:
         kappa = hierarchy.constraint.rescaled(energetic(hierarchy.device).scale).kappa
-        each = _states(kappa, hierarchy.overlaps, hierarchy.sizes)
-    return np.array([_slope(hierarchy.alpha, *one) for one in each])
+        levels = _states(kappa, hierarchy.overlaps, hierarchy.sizes)
+    return np.array([_slope(hierarchy.alpha, *level) for level in levels])
 
 
 @arguments.checked
@@ -159,8 +159,8 @@ def _states(kappa, overlaps, sizes):
     widths = np.diff(overlaps, prepend=0.0, append=1.0)
     response = states.responses(1.0 - overlaps, sizes)
     levels = states.levels(kappa, widths, sizes, 4)
-    for (mass, (_, *bend)), at in zip(levels, response, strict=True):
-        yield mass, bend, at
+    for (mass, (_, *bend)), level_response in zip(levels, response, strict=True):
+        yield mass, bend, level_response
 
 
 def _slope(alpha, mass, bend, response):

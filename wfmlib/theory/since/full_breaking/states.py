@@ -77,8 +77,8 @@ def replicons(activation, kappa, alpha, gaps, sizes):
     for density, (force, bend) in levels(kappa, widths, sizes, 2):
         square.append(density @ force**2)
         stiffness.append(density @ bend**2)
-    at = [activation.effective(1.0 - float(gap), float(gap)) for gap in gaps]
-    slope, curvature = np.array([(one.slope, one.curvature) for one in at]).T
+    overlaps = [activation.effective(1.0 - float(gap), float(gap)) for gap in gaps]
+    slope, curvature = np.array([(overlap.slope, overlap.curvature) for overlap in overlaps]).T
     bends = slope**2 * np.array(stiffness) + curvature * np.array(square)
     return alpha * responses(gaps, sizes) ** 2 * bends
 
@@ -124,8 +124,8 @@ def descent(kappa, widths, sizes, order):
     u = (kappa - h) / math.sqrt(widths[-1])
     value = gaussian.log_H(u)
     change = [
-        one * (-1.0 / math.sqrt(widths[-1])) ** (n + 1)
-        for n, one in enumerate(_of_log_H(u)[:order])
+        derivative * (-1.0 / math.sqrt(widths[-1])) ** (n + 1)
+        for n, derivative in enumerate(_of_log_H(u)[:order])
     ]
     for i in range(len(sizes), -1, -1):
         below, size = _fields(kappa, widths, i - 1), sizes[i - 1] if i else 0.0
@@ -134,8 +134,11 @@ def descent(kappa, widths, sizes, order):
         if i:
             total += math.log((h[1] - h[0]) / math.sqrt(2.0 * math.pi * widths[i]))
             value = total / size
-            moments = [weight @ one for one in _moments([size * one for one in change])]
-            change = [one / size for one in _cumulants(moments)]
+            moments = [
+                weight @ derivative
+                for derivative in _moments([size * derivative for derivative in change])
+            ]
+            change = [cumulant / size for cumulant in _cumulants(moments)]
         h = below
     return passed
 
@@ -150,23 +153,23 @@ def _of_log_H(u):
 
 def _moments(change):
     """Return ``g'/g``, ``g''/g`` and so on from the derivatives of ln g, as many as there are."""
-    one, two, three, four = [*change, 0.0, 0.0, 0.0][:4]
+    first, second, third, fourth = [*change, 0.0, 0.0, 0.0][:4]
     return (
-        one,
-        two + one**2,
-        three + 3.0 * two * one + one**3,
-        four + 4.0 * three * one + 3.0 * two**2 + 6.0 * two * one**2 + one**4,
+        first,
+        second + first**2,
+        third + 3.0 * second * first + first**3,
+        fourth + 4.0 * third * first + 3.0 * second**2 + 6.0 * second * first**2 + first**4,
     )[: len(change)]
 
 
 def _cumulants(moments):
     """Return derivatives of ln g from ``g'/g``, ``g''/g`` and so on."""
-    one, two, three, four = [*moments, 0.0, 0.0, 0.0][:4]
+    first, second, third, fourth = [*moments, 0.0, 0.0, 0.0][:4]
     return (
-        one,
-        two - one**2,
-        three - 3.0 * two * one + 2.0 * one**3,
-        four - 4.0 * three * one - 3.0 * two**2 + 12.0 * two * one**2 - 6.0 * one**4,
+        first,
+        second - first**2,
+        third - 3.0 * second * first + 2.0 * first**3,
+        fourth - 4.0 * third * first - 3.0 * second**2 + 12.0 * second * first**2 - 6.0 * first**4,
     )[: len(moments)]
 
 

@@ -26,21 +26,23 @@ def optimum(activation, kappa, k, orthogonal=False):
     Of largest groups that are orthogonal the first gap is 1, and its logit infinite.
     """
     x = np.array([math.inf if orthogonal else FIRST[0], FIRST[1]])
-    known = x[: int(orthogonal)]
+    fixed = x[: int(orthogonal)]
 
     def objective(unknowns):
-        load, slopes = _objective(np.concatenate([known, unknowns]), activation, kappa)
-        return load, slopes[len(known) :]
+        load, slopes = _objective(np.concatenate([fixed, unknowns]), activation, kappa)
+        return load, slopes[len(fixed) :]
 
-    starts, log_alpha = [x[len(known) :]], math.inf
+    starts, log_alpha = [x[len(fixed) :]], math.inf
     for n in range(1, k + 1):
-        found = _lower(objective, starts, log_alpha)
-        log_alpha, at = float(found.fun), np.concatenate([known, found.x])
-        gaps, heights = hierarchy(at)
-        more = [np.concatenate([at[:n], [gap], at[n:], np.log(heights[-1:])]) for gap in GAPS]
-        starts = [x[len(known) :] for x in more]
-    residual = float(np.max(np.abs(found.jac)))
-    report = accepted(residual, TOLERANCE, found.nfev, f"{k} steps", found.x)
+        result = _lower(objective, starts, log_alpha)
+        log_alpha, place = float(result.fun), np.concatenate([fixed, result.x])
+        gaps, heights = hierarchy(place)
+        more = [
+            np.concatenate([place[:n], [gap], place[n:], np.log(heights[-1:])]) for gap in GAPS
+        ]
+        starts = [x[len(fixed) :] for x in more]
+    residual = float(np.max(np.abs(result.jac)))
+    report = accepted(residual, TOLERANCE, result.nfev, f"{k} steps", result.x)
     return gaps, heights, log_alpha, report
 
 
@@ -54,7 +56,7 @@ def _lower(objective, starts, before):
         )
         if tried[-1].fun < before - LEAST_GAIN:
             return tried[-1]
-    return min(tried, key=lambda one: one.fun)
+    return min(tried, key=lambda result: result.fun)
 
 
 def hierarchy(x):

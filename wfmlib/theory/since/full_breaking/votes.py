@@ -92,7 +92,7 @@ def averages(units, q0, complement, ratio, step, kappa=0.0, needed=None, slopes=
     ).tolist()
     if not slopes:
         sums[1:] = math.nan, math.nan
-    return Votes(*(one / measure for one in sums), 1.0 - measure)
+    return Votes(*(total / measure for total in sums), 1.0 - measure)
 
 
 def _shared(q0, complement, step, kappa):
@@ -100,12 +100,12 @@ def _shared(q0, complement, step, kappa):
     width = math.sqrt(complement / q0)
     step *= min(width, 1.0)
     top = min(EXTENT, max(kappa / math.sqrt(q0) + SAFE * width, 1.0))
-    every = step * np.arange(-math.ceil(EXTENT / step), math.ceil(EXTENT / step) + 1)
-    share = np.exp(-0.5 * every**2)
+    nodes = step * np.arange(-math.ceil(EXTENT / step), math.ceil(EXTENT / step) + 1)
+    share = np.exp(-0.5 * nodes**2)
     share /= share.sum()
-    count = int(np.searchsorted(every, top)) + 1
+    count = int(np.searchsorted(nodes, top)) + 1
     share[count - 1] = share[count - 1 :].sum()
-    return every[:count], share[:count]
+    return nodes[:count], share[:count]
 
 
 def _units(v, q0, complement, ratio, kappa):
@@ -150,12 +150,12 @@ def _units(v, q0, complement, ratio, kappa):
     cost = scale * (missed**2 * zeroth - 2.0 * missed * first + second)
     inner = scale * zeroth
     inner_q0 = along(moment1 / complement, 0.5 * (moment2 / complement - inner) / complement)
-    at = cell * bell * np.exp(-0.5 * ratio * (kappa - x) ** 2)
-    at_q0 = at * along(short / complement, 0.5 * (short**2 / complement - 1.0) / complement)
-    terms = np.zeros((3, 3, *at.shape))
-    terms[0] = below, above + inner, at
-    terms[1] = below_q0, above_q0 + inner_q0, at_q0
-    terms[2, 1], terms[2, 2] = -0.5 * cost, -0.5 * (kappa - x) ** 2 * at
+    vote = cell * bell * np.exp(-0.5 * ratio * (kappa - x) ** 2)
+    vote_q0 = vote * along(short / complement, 0.5 * (short**2 / complement - 1.0) / complement)
+    terms = np.zeros((3, 3, *vote.shape))
+    terms[0] = below, above + inner, vote
+    terms[1] = below_q0, above_q0 + inner_q0, vote_q0
+    terms[2, 1], terms[2, 2] = -0.5 * cost, -0.5 * (kappa - x) ** 2 * vote
     right = np.array([[scipy.special.ndtr((kappa - mean) / own), above], [-above_q0, above_q0]])
     return terms, right
 
@@ -177,19 +177,19 @@ def _multiply(state, factors, level, i, above, below):
     factors A, nor `below` factors B.
     """
     parts, nodes, after = factors.shape[1], factors.shape[3], level + 1
-    for one in range(2):
-        for k in range(max(after - one - below, 0), min(after - one, above) + 1):
+    for power in range(2):
+        for k in range(max(after - power - below, 0), min(after - power, above) + 1):
             for t in range(nodes):
                 b, a = factors[i, 0, 0, t], factors[i, 0, 1, t]
-                c, d = state[level, one, 0, k + 1, t], state[level, one, 0, k, t]
-                state[after, one, 0, k + 1, t] = c * b + d * a
+                c, d = state[level, power, 0, k + 1, t], state[level, power, 0, k, t]
+                state[after, power, 0, k + 1, t] = c * b + d * a
             for s in range(1, parts):
                 for t in range(nodes):
                     b, a = factors[i, 0, 0, t], factors[i, 0, 1, t]
                     b1, a1 = factors[i, s, 0, t], factors[i, s, 1, t]
-                    c, d = state[level, one, 0, k + 1, t], state[level, one, 0, k, t]
-                    c1, d1 = state[level, one, s, k + 1, t], state[level, one, s, k, t]
-                    state[after, one, s, k + 1, t] = c1 * b + c * b1 + d1 * a + d * a1
+                    c, d = state[level, power, 0, k + 1, t], state[level, power, 0, k, t]
+                    c1, d1 = state[level, power, s, k + 1, t], state[level, power, s, k, t]
+                    state[after, power, s, k + 1, t] = c1 * b + c * b1 + d1 * a + d * a1
     for k in range(max(level - below, 0), min(level, above) + 1):
         for t in range(nodes):
             state[after, 1, 0, k + 1, t] += state[level, 0, 0, k + 1, t] * factors[i, 0, 2, t]
@@ -245,16 +245,16 @@ def _summed(above, below, share, tail, orders, factors, right):
         if level == units - 1:  # all but the last unit are given
             for i in range(index[level], count):
                 alike = run[level] + 1 if level > 0 and i == index[level] else 1
-                here = weight[level] * share[i] * units / alike
+                mass = weight[level] * share[i] * units / alike
                 value, by_q0, by_ratio = _integral(state, factors, level, i, above, parts > 1)
                 for k in range(below + 1):
                     chance, slope = _chance(wrong[level], right, i, k)
                     value += chance
                     by_q0 += slope
-                result[0] += here * math.log(value)
-                result[1] += here * by_q0 / value
-                result[2] += here * by_ratio / value
-                result[3] += here
+                result[0] += mass * math.log(value)
+                result[1] += mass * by_q0 / value
+                result[2] += mass * by_ratio / value
+                result[3] += mass
             following = count
         if following == count:  # back to the unit before
             if level == 0:
@@ -264,8 +264,8 @@ def _summed(above, below, share, tail, orders, factors, right):
             continue
         i = following
         alike = run[level] + 1 if level > 0 and i == index[level] else 1
-        here = weight[level] * share[i] * (level + 1) / alike
-        if here * orders[level + 1] * tail[i] ** (units - level - 1) < NEGLIGIBLE:
+        mass = weight[level] * share[i] * (level + 1) / alike
+        if mass * orders[level + 1] * tail[i] ** (units - level - 1) < NEGLIGIBLE:
             following += 1
             continue
         _multiply(state, factors, level, i, above, below)
@@ -274,5 +274,5 @@ def _summed(above, below, share, tail, orders, factors, right):
                 wrong[level], right, i, k
             )
         level += 1
-        index[level], run[level], weight[level] = i, alike, here
+        index[level], run[level], weight[level] = i, alike, mass
         following = i

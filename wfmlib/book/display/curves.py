@@ -65,17 +65,17 @@ class Curve:
             resolve(self.colour)
         if self.error is not None and self.line != "archive":
             raise ValueError(f"error bars need line='archive', got line={self.line!r}")
-        for what in ("x", "y") if self.error is None else ("x", "y", "error"):
-            object.__setattr__(self, what, _rows(f"{what} of {self.name!r}", getattr(self, what)))
+        for axis in ("x", "y") if self.error is None else ("x", "y", "error"):
+            object.__setattr__(self, axis, _rows(f"{axis} of {self.name!r}", getattr(self, axis)))
 
     def on(self, frames: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return x, y and error, each with shape (frames, points) or (1, points) where fixed."""
         points = self.y.shape[1]
         error = np.full((1, points), np.nan) if self.error is None else self.error
-        for what, rows in (("x", self.x), ("y", self.y), ("error", error)):
+        for axis, rows in (("x", self.x), ("y", self.y), ("error", error)):
             if rows.shape[1] != points or rows.shape[0] not in (1, frames):
                 raise ValueError(
-                    f"{what} of {self.name!r} must have shape ({points},) or ({frames}, {points}) "
+                    f"{axis} of {self.name!r} must have shape ({points},) or ({frames}, {points}) "
                     f"({frames} values of the slider, {points} points in y), got {rows.shape}"
                 )
         return self.x, self.y, error
@@ -107,23 +107,23 @@ class Rule:
         label("name", self.name)
         if (self.x is None) == (self.y is None):
             raise ValueError(f"{self.name!r} must have exactly one of x and y")
-        what = "y" if self.x is None else "x"
-        place = np.atleast_1d(arguments.reals(f"{what} of {self.name!r}", getattr(self, what)))
+        axis = "y" if self.x is None else "x"
+        place = np.atleast_1d(arguments.reals(f"{axis} of {self.name!r}", getattr(self, axis)))
         if place.ndim != 1:
-            raise ValueError(f"{what} of {self.name!r} must be a number or a list of numbers")
-        object.__setattr__(self, what, place)
+            raise ValueError(f"{axis} of {self.name!r} must be a number or a list of numbers")
+        object.__setattr__(self, axis, place)
 
     def on(self, frames: int, xlim: Any, ylim: Any) -> Any:
         """Return the ends of the line, x and y, with shape (frames or 1, 2)."""
-        what, place = ("x", self.x) if self.y is None else ("y", self.y)
+        axis, place = ("x", self.x) if self.y is None else ("y", self.y)
         if len(place) not in (1, frames):
             raise ValueError(
-                f"{what} of {self.name!r} must be one number or {frames} of them "
+                f"{axis} of {self.name!r} must be one number or {frames} of them "
                 f"(one for each value of the slider), got {len(place)}"
             )
         ends = np.repeat(place[:, None], 2, axis=1)
-        across = np.broadcast_to(ylim if what == "x" else xlim, ends.shape)
-        return (ends, across) if what == "x" else (across, ends)
+        across = np.broadcast_to(ylim if axis == "x" else xlim, ends.shape)
+        return (ends, across) if axis == "x" else (across, ends)
 
 
 def label(name: str, value) -> str:
