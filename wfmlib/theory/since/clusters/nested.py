@@ -27,7 +27,7 @@ from wfmlib.theory.axes import ResolvedLoad
 from wfmlib.theory.points import Shown
 from wfmlib.theory.since.clusters.arrangements import Arrangement, Shared, keeping
 from wfmlib.theory.since.clusters.gaps import first_gap
-from wfmlib.theory.since.clusters.groups import Average, check_axes
+from wfmlib.theory.since.clusters.groups import Average, check_axes, replicon
 from wfmlib.theory.since.clusters.nested_quenched import check_orthogonal, gap, saddle
 
 Size: TypeAlias = Annotated[float, Interval(ge=1.0, le=30.0)]
@@ -54,11 +54,13 @@ class NestedGap(Shown):
         Overlaps between groups, and within a group; quenched and of one level: NaN for the other.
     q0 : float
         Overlap of solutions of different arrangements; 0 where the average is annealed.
+    replicon : float or None
+        Quenched, of arrangements: RS between them is stable where it is below 1.
     report : Report
     """
 
     asked = ("device", "constraint", "replicas", "average")
-    found = ("alpha", "q1", "q2", "q0")
+    found = ("alpha", "q1", "q2", "q0", "replicon")
 
     device: Device
     constraint: Constraint
@@ -68,6 +70,7 @@ class NestedGap(Shown):
     q1: float
     q2: float
     q0: float
+    replicon: float | None
     report: Report = field(compare=False)
 
 
@@ -205,15 +208,22 @@ def first_nested_gap(
     if average == "quenched" and sizes is not None and min(sizes) == 1.0:
         one = first_gap(device, max(sizes), constraint=constraint, average=average)
         overlaps = (math.nan, one.overlap) if sizes[0] == 1.0 else (one.overlap, math.nan)
-        return NestedGap(*asked, sizes, average, one.alpha, *overlaps, one.q0, one.report)
+        stable = replicon(one.overlap, one.alpha, max(sizes), axes)
+        found = one.alpha, *overlaps, one.q0, stable, one.report
+        return NestedGap(*asked, sizes, average, *found)
     if average == "annealed" or axes[2].even:
         sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
+        stable = None
         if average == "quenched":
             (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
-            check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
-        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, report)
+            at = Arrangement(0.0, h1, split, m1, m2, axes)
+            check_orthogonal(at, alpha)
+            stable = at.replicon(alpha)
+        return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, stable, report)
     at, report = gap(sizes, axes)
-    return NestedGap(*asked, at.sizes, average, at.loads[0], at.q1, at.q2, at.q0, report)
+    alpha = at.loads[0]
+    found = alpha, at.q1, at.q2, at.q0, at.replicon(alpha), report
+    return NestedGap(*asked, at.sizes, average, *found)
 
 
 @lru_cache(maxsize=64)
