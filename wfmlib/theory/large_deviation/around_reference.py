@@ -6,11 +6,12 @@ overlaps q1 of two replicas and ``t1 = 1 - 2d`` of a replica and its reference i
 q0, t0 and r0 (of two references) between groups. Per replica, with the two terms below,
 
     V = extr (1/y) { y^2 (q0 q0_hat - q1 q1_hat) / 2 - y q1_hat (1 - q1) / 2
-        - y (t1 t1_hat - t0 t0_hat) - r0_hat (1 - r0) / 2 + G_S + alpha G_E }    [eq-ld-reference].
+        - y (t1 t1_hat - t0 t0_hat) - r0_hat (1 - r0) / 2 + G_S + alpha G_E }.
 
 t1 is given, and ``- t1_hat + alpha c'(t1) E <f' g'>`` the slope of V in it; the equations of all
 other overlaps and conjugates hold. A reference that is not a solution has no g: t0_hat and r0_hat
-vanish. Where the slope vanishes, a reference that is a solution is one more replica.
+vanish. Where the slope vanishes, a reference that is a solution is one more replica
+[eq-ld-references].
 """
 
 from __future__ import annotations
