@@ -88,7 +88,7 @@ class Referred(Shown):
     distance: float
     replicas: float
     reference: Margin | None
-    constraint: Margin
+    constraint: Constraint
     local_entropy: float
     slope: float
     complexity: float
@@ -120,14 +120,14 @@ def around_reference(
     alpha : float
         Load, patterns per weight, at least 0.01.
     distance : float
-        Fraction of weights in which a replica and its reference differ, from 0.001 to 0.2.
+        Fraction of weights in which a replica and its reference differ, from 1e-3 to 0.2.
     constraint : Margin
         What the replicas satisfy.
     reference : Margin or None
         What the reference satisfies; None where it may be any configuration.
     replicas : float or "zero complexity"
-        Their number, from 0.001 (a typical reference) to 100, or that at which the references are
-        no longer exponentially many.
+        Their number, from 1e-3 to 100, or that at which the references are no longer
+        exponentially many. With few of them the reference is a typical one.
 
     Returns
     -------

@@ -209,8 +209,8 @@ def first_nested_gap(
         one = first_gap(device, max(sizes), constraint=constraint, average=average)
         overlaps = (math.nan, one.overlap) if sizes[0] == 1.0 else (one.overlap, math.nan)
         stable = replicon(one.overlap, one.alpha, max(sizes), axes)
-        found = one.alpha, *overlaps, one.q0, stable, one.report
-        return NestedGap(*asked, sizes, average, *found)
+        found = one.alpha, *overlaps, one.q0
+        return NestedGap(*asked, sizes, average, *found, replicon=stable, report=one.report)
     if average == "annealed" or axes[2].even:
         sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
         stable = None
@@ -222,8 +222,8 @@ def first_nested_gap(
         return NestedGap(*asked, sizes, average, alpha, q1, q2, 0.0, stable, report)
     at, report = gap(sizes, axes)
     alpha = at.loads[0]
-    found = alpha, at.q1, at.q2, at.q0, at.replicon(alpha), report
-    return NestedGap(*asked, at.sizes, average, *found)
+    found = alpha, at.q1, at.q2, at.q0, at.replicon(alpha)
+    return NestedGap(*asked, at.sizes, average, *found, report=report)
 
 
 @lru_cache(maxsize=64)
