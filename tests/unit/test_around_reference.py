@@ -69,7 +69,7 @@ def test_where_the_slope_vanishes_a_solution_as_reference_is_one_more_replica():
     assert [overlaps.q1, overlaps.t1] == pytest.approx([0.994, 0.994], abs=1e-8)
     assert [overlaps.t0, overlaps.r0] == pytest.approx([overlaps.q0, overlaps.q0], abs=1e-7)
     assert state.made == pytest.approx((between, within, between, between), rel=1e-5)
-    assert abs(state.lean) < 1e-5  # of 0.6: what panels are good for
+    assert abs(state.lean) < 1e-6
     assert abs(state.exponent - y * state.derivative) < 1e-6
 
 

@@ -204,7 +204,7 @@ def entropic(q0_hat, q1_hat, t0_hat, r0_hat, t1_hat, y):
     u and v have the covariance of q0_hat, t0_hat and r0_hat.
     """
     split = math.sqrt(q1_hat - q0_hat)
-    u, weight = gaussian.grid((0.0, 1.0 / math.sqrt(q0_hat)), order=8, limit=7.0)
+    u, weight = gaussian.grid((0.0, 1.0 / math.sqrt(q0_hat)), order=16, limit=7.0)
     z, dense = gaussian.grid(limit=min(LIMIT + y * split, 38.0))
     sign = np.array([1.0, -1.0])[:, None, None]
     h = math.sqrt(q0_hat) * u[:, None] + split * z + (t1_hat - t0_hat) * sign
@@ -238,13 +238,13 @@ def energetic(overlaps, y, margins, activation):
     at0, at1 = (activation.effective(q, 1.0 - q) for q in (q0, q1))
     narrow, width = math.sqrt(at1.complement), math.sqrt(at1.c - at0.c)
     if own is None:
-        x, weight = gaussian.grid(order=8, limit=7.0)
+        x, weight = gaussian.grid(order=16, limit=7.0)
         u, weight, v, across, rest = math.sqrt(at0.c) * x[:, None], weight[:, None], 0.0, 0.0, 1.0
     else:
         between, inside, others = (activation.effective(t, 1.0 - t) for t in (t0, t1, r0))
         across = (inside.c - between.c) / width
         rest = math.sqrt(others.complement - across**2)
-        x, weight = gaussian.grid(order=8, limit=7.0)
+        x, weight = gaussian.grid(order=16, limit=7.0)
         e, thin = np.polynomial.hermite_e.hermegauss(HERMITE)
         along = between.c / math.sqrt(others.c)
         v = math.sqrt(others.c) * x[:, None]
