@@ -116,6 +116,10 @@ CALLS = [
     (large_deviation.curve, {**DENSE, "overlap": [0.9], "replicas": 3.0}),
     (large_deviation.local_entropy, {**DENSE, "replicas": 3.0}),
     (large_deviation.energetic_term, {**DENSE, "replicas": 3.0}),
+    (
+        large_deviation.around_reference,
+        {"device": Perceptron(), "alpha": 0.7, "distance": 0.1, "replicas": 2.0},
+    ),
     (large_deviation.overlap_range, THEORY),
     (large_deviation.zero_complexity_replicas, DENSE),
     (large_deviation.dense_threshold, {"device": Perceptron(), "replicas": 20.0}),

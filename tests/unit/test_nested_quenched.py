@@ -66,7 +66,7 @@ def test_a_pattern_against_random_stabilities(shared):
 
     def f(field):
         at = Margin(0.0).at(shared + field, 1.0 - q2)
-        return at.log_weight, at.slope
+        return at.log_weight, at.slope, at.curvature
 
     roots = 0.0, math.sqrt(q1 - q0), math.sqrt(q2 - q1)
     far = (8.0, 12.0), (8.0, 12.0)

@@ -3,6 +3,8 @@
 At each overlap, the smallest load at which its slope vanishes  [eq-ld-threshold]: the unknown is
 how far apart groups are (`real_replicas`), from which the load follows; for a free number of
 replicas that number is the second unknown, the vanishing of the complexity the second equation.
+Around a reference that is a solution the same saddle point has a slope of zero in the distance,
+with the reference as one more replica; what is counted are then references  [eq-ld-references].
 """
 
 from __future__ import annotations
@@ -49,16 +51,23 @@ def flat_load(overlap, replicas, axes):
     return math.inf, None
 
 
-def flat_load_of_countable_groups(overlap, start, axes):
+def flat_load_of_countable_groups(overlap, start, axes, referred):
     """Return the load with zero slope and zero complexity, and the place and logarithm of y.
 
-    `start` holds a guess of the latter two.
+    `start` holds a guess of the latter two. With a reference y counts it, too.
     """
+
+    def complexity(state):
+        of_groups = state.complexity(state.load)
+        if not referred:
+            return of_groups
+        # ln of the number is m V, and y = m - 1: m V - (m - 1) d(m V)/dm
+        return state.entropy(state.load) + (1.0 - 1.0 / state.replicas) * of_groups
 
     def residuals(unknowns):
         place, log_replicas = unknowns.tolist()
         state = Finite(overlap, place, math.exp(log_replicas), axes)
-        return [state.slope(state.load), state.complexity(state.load)]
+        return [state.slope(state.load), complexity(state)]
 
     root = scipy.optimize.root(residuals, start, options={"xtol": 1e-11})
     worst = float(np.max(np.abs(root.fun)))
@@ -70,10 +79,11 @@ def flat_load_of_countable_groups(overlap, start, axes):
 
 
 @lru_cache(maxsize=64)
-def first_flat_load(replicas, axes):
+def first_flat_load(replicas, axes, referred=False):
     """Return the smallest load with a slope of zero at some overlap.
 
-    `replicas` is a number, or None for that at which the complexity vanishes.
+    `replicas` is a number, or None for that at which the complexity vanishes: of references where
+    these are `referred` to.
     """
     if replicas is None:
         # on that line the slope is largest where replicas hardly differ
@@ -83,7 +93,9 @@ def first_flat_load(replicas, axes):
         def load(logit):
             near = min(places, key=lambda tried: abs(tried - logit))
             overlap = float(scipy.special.expit(logit))
-            alpha, places[logit] = flat_load_of_countable_groups(overlap, places[near], axes)
+            alpha, places[logit] = flat_load_of_countable_groups(
+                overlap, places[near], axes, referred
+            )
             return alpha
     else:
         logit = 2.4

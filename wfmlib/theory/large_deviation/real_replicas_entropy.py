@@ -614,6 +614,7 @@ def dense_threshold(
     constraint: Constraint = Margin(0.0),
     *,
     replicas: Several | Literal["zero complexity"] = math.inf,
+    reference: bool = False,
 ) -> float:
     """Return the load at which the free entropy stops being monotonic in the overlap.
 
@@ -631,6 +632,10 @@ def dense_threshold(
     replicas : float or "zero complexity"
         Their number, above 1, up to 1e5, or ``math.inf``; or, at each overlap, the number at
         which the complexity vanishes.
+    reference : bool, optional
+        Whether they surround a reference that is a solution, at a distance (1 - overlap) / 2, as
+        `around_reference` solves for. Around one that may be any configuration V never falls with
+        the distance.
 
     Returns
     -------
@@ -648,15 +653,16 @@ def dense_threshold(
     Notes
     -----
     On the line of zero complexity the slope along the line is that at a fixed number of replicas,
-    as V is stationary in it there.
+    as V is stationary in it there. Where the slope vanishes, a reference that is a solution is
+    one more replica: y around a reference have the threshold of y + 1 without one.
 
     Source: P1 quotes 0.76 for the perceptron.
     """
     axes = checked(device, constraint, weights=(Binary,))
     if isinstance(replicas, str):
-        return first_flat_load(None, axes)
+        return first_flat_load(None, axes, reference)
     replicas = _checked_replicas(replicas, device, axes)
-    return first_flat_load(replicas, axes)
+    return first_flat_load(replicas + reference, axes)
 
 
 # ------------------------------------------------------------------------------------------------

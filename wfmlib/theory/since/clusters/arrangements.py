@@ -43,6 +43,8 @@ class Averages(NamedTuple):
         ``E <(f')>^2``, ``E <(f')^2>``, ``E <(f'^2)>``: of weights the overlaps q0, q1, q2.
     by_groups, by_members : float
         Derivatives of `term` in m1 and m2.
+    response : float
+        ``E (d^2 ln < ( e^{m2 f} )^{m1} > / dh^2)^2 / (m1 m2)^2``, h the common field.
     """
 
     term: float
@@ -51,6 +53,7 @@ class Averages(NamedTuple):
     second: float
     by_groups: float
     by_members: float
+    response: float
 
 
 class Line(NamedTuple):
@@ -124,7 +127,7 @@ def averages(roots, steps, reaches, sizes, f, even):
     sizes : tuple of float
         m1 and m2.
     f : callable
-        Of fields: f and f'.
+        Of fields: f, f' and f''.
     even : bool
         Whether f is even.
     """
@@ -140,29 +143,34 @@ def averages(roots, steps, reaches, sizes, f, even):
     if len(place) * len(z.node) > MOST_FIELDS:
         raise unresolved()
     shared = roots[1] * both[1] / y_times * place
-    value, force = f(shared[:, None] + roots[2] * z.node)
+    value, force, curvature = f(shared[:, None] + roots[2] * z.node)
     group, share = _tilted(z.log_weight + m2 * value)
     mean, square = (share * force).sum(axis=1), (share * force**2).sum(axis=1)
     inner = (share * value).sum(axis=1)
+    # of one group, per member: d^2 ln ( e^{m2 f} ) / dh^2 / m2, and m2 times the slope squared
+    bend = (share * curvature).sum(axis=1) + m2 * (square - mean**2)
     total, share = _tilted(y.log_weight + m1 * group[index])
     weight = np.exp(x.log_weight)
 
     def averaged(column):
         return (share * column[index]).sum(axis=1)
 
+    middle, spread = averaged(mean), averaged(mean**2)
+    response = averaged(bend) + m1 * m2 * (spread - middle**2)
     return Averages(
         term=float(weight @ total),
-        common=float(weight @ averaged(mean) ** 2),
-        first=float(weight @ averaged(mean**2)),
+        common=float(weight @ middle**2),
+        first=float(weight @ spread),
         second=float(weight @ averaged(square)),
         by_groups=float(weight @ averaged(group)),
         by_members=float(m1 * (weight @ averaged(inner))),
+        response=float(weight @ response**2),
     )
 
 
 def _spin(field):
-    size = np.abs(field)
-    return size + np.log1p(np.exp(-2.0 * size)), np.tanh(field)
+    size, force = np.abs(field), np.tanh(field)
+    return size + np.log1p(np.exp(-2.0 * size)), force, 1.0 - force**2
 
 
 def entropic(h0, split1, split2, m1, m2):
@@ -179,7 +187,7 @@ def entropic(h0, split1, split2, m1, m2):
 
 
 def energetic(q0, q1, q2, m1, m2, axes):
-    """Return `Averages` of a pattern, and the slopes of the effective overlap at q0, q1, q2."""
+    """Return `Averages` of a pattern, and the effective overlaps at q0, q1, q2."""
     _, activation, constraint = axes
     effective = [activation.effective(q, 1.0 - q) for q in (q0, q1, q2)]
     scaled, own = constraint.rescaled(activation.scale), effective[2].complement
@@ -205,10 +213,11 @@ def energetic(q0, q1, q2, m1, m2, axes):
     def pattern(field):
         with np.errstate(over="ignore"):
             response = scaled.at(field.ravel(), own)
-            return response.log_weight.reshape(field.shape), response.slope.reshape(field.shape)
+        parts = response.log_weight, response.slope, response.curvature
+        return [part.reshape(field.shape) for part in parts]
 
     fields = averages(roots, steps, reaches, (m1, m2), pattern, scaled.even)
-    return fields, tuple(float(overlap.slope) for overlap in effective)
+    return fields, effective
 
 
 class Arrangement:
@@ -258,8 +267,8 @@ class Arrangement:
     @property
     def force(self):
         """What a pattern adds to the conjugate of q0."""
-        fields, slopes = self._pattern
-        return slopes[0] * fields.common
+        fields, effective = self._pattern
+        return float(effective[0].slope) * fields.common
 
     @cached_property
     def loads(self):
@@ -267,7 +276,8 @@ class Arrangement:
 
         This is a saddle point where the first is the load, and a threshold where all three are.
         """
-        fields, (slope0, slope1, slope2) = self._pattern
+        fields, effective = self._pattern
+        slope0, slope1, slope2 = (float(overlap.slope) for overlap in effective)
         forces = slope0 * fields.common, slope1 * fields.first, slope2 * fields.second
         differences = forces[0], forces[1] - forces[0], forces[2] - forces[1]
         return tuple(balanced(*pair) for pair in zip(self.conjugates, differences, strict=True))
@@ -275,6 +285,15 @@ class Arrangement:
     def entropy(self, alpha):
         """Return the logarithm of the number of arrangements, in nats per weight."""
         return self.entropic + alpha * self.pattern
+
+    def replicon(self, alpha):
+        """Return that of arrangements: symmetry between them is stable below 1.
+
+        All solutions of an arrangement move together  [eq-nested-replicon].
+        """
+        at, (between, *_) = self._pattern
+        force = between.slope**2 * at.response + between.curvature * at.common
+        return float(alpha * self._weights.response * force)
 
     def leanings(self, alpha):
         """Return the derivatives of `entropy` in m1 and m2."""

@@ -26,6 +26,8 @@ from wfmlib.numerics.solvers import Report, accepted
 from wfmlib.theory import large_deviation
 from wfmlib.theory.axes import HARD, ResolvedLoad, SweptLoads, checked
 from wfmlib.theory.points import Shown
+from wfmlib.theory.saddles.real_replicas import saddle
+from wfmlib.theory.since.clusters.arrangements import Arrangement
 from wfmlib.theory.sweeps import NATS, explained, sweep
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class Groups(Shown):
     """
 
     asked = ("device", "alpha", "overlap", "replicas", "constraint", "average")
-    found = ("entropy", "slope", "complexity", "q0")
+    found = ("entropy", "slope", "complexity", "q0", "replicon")
 
     device: Device
     alpha: float
@@ -84,6 +86,23 @@ class Groups(Shown):
 
     def _most(self) -> dict[str, float]:
         return {"entropy": self.replicas * self.device.weights.entropy}
+
+    @property
+    def replicon(self) -> float | None:
+        """That of groups, all solutions of one together: RS between groups is stable below 1.
+
+        None where the average is annealed, or there are no patterns.
+        """
+        if self.average == "annealed" or self.alpha == 0.0:
+            return None
+        axes = check_axes(self.device, self.constraint)
+        return replicon(self.overlap, self.alpha, self.replicas, axes)
+
+
+def replicon(overlap, alpha, m, axes):
+    """Return that of groups of m: of arrangements of m groups of one, of any q2."""
+    at = saddle(overlap, alpha, m, axes)[0].broken
+    return Arrangement(at.q0_hat, at.split, 1.0, m, 1.0, axes).replicon(alpha)
 
 
 class Annealed(NamedTuple):

@@ -27,7 +27,7 @@ from wfmlib.theory.axes import ResolvedLoad
 from wfmlib.theory.points import Shown
 from wfmlib.theory.since.clusters.arrangements import Arrangement, Shared, keeping
 from wfmlib.theory.since.clusters.gaps import first_gap
-from wfmlib.theory.since.clusters.groups import Average, check_axes
+from wfmlib.theory.since.clusters.groups import Average, check_axes, replicon
 from wfmlib.theory.since.clusters.nested_quenched import check_orthogonal, gap, saddle
 
 Size: TypeAlias = Annotated[float, Interval(ge=1.0, le=30.0)]
@@ -54,11 +54,13 @@ class NestedGap(Shown):
         Overlaps between groups, and within a group; quenched and of one level: NaN for the other.
     q0 : float
         Overlap of solutions of different arrangements; 0 where the average is annealed.
+    replicon : float or None
+        Quenched, of arrangements: RS between them is stable where it is below 1.
     report : Report
     """
 
     asked = ("device", "constraint", "replicas", "average")
-    found = ("alpha", "q1", "q2", "q0")
+    found = ("alpha", "q1", "q2", "q0", "replicon")
 
     device: Device
     constraint: Constraint
@@ -68,6 +70,7 @@ class NestedGap(Shown):
     q1: float
     q2: float
     q0: float
+    replicon: float | None
     report: Report = field(compare=False)
 
 
@@ -205,26 +208,22 @@ def first_nested_gap(
     if average == "quenched" and sizes is not None and min(sizes) == 1.0:
         single = first_gap(device, max(sizes), constraint=constraint, average=average)
         overlaps = (math.nan, single.overlap) if sizes[0] == 1.0 else (single.overlap, math.nan)
-        return NestedGap(
-            *problem, sizes, average, single.alpha, *overlaps, single.q0, single.report
-        )
+        stable = replicon(single.overlap, single.alpha, max(sizes), axes)
+        point = single.alpha, *overlaps, single.q0
+        return NestedGap(*problem, sizes, average, *point, replicon=stable, report=single.report)
     if average == "annealed" or axes[2].even:
         sizes, alpha, q1, q2, report = _first_gap(sizes, axes)
+        stable = None
         if average == "quenched":
             (m1, m2), (h1, split) = sizes, keeping((q1, q2), 0.0, sizes)
-            check_orthogonal(Arrangement(0.0, h1, split, m1, m2, axes), alpha)
-        return NestedGap(*problem, sizes, average, alpha, q1, q2, 0.0, report)
+            arrangement = Arrangement(0.0, h1, split, m1, m2, axes)
+            check_orthogonal(arrangement, alpha)
+            stable = arrangement.replicon(alpha)
+        return NestedGap(*problem, sizes, average, alpha, q1, q2, 0.0, stable, report)
     arrangement, report = gap(sizes, axes)
-    return NestedGap(
-        *problem,
-        arrangement.sizes,
-        average,
-        arrangement.loads[0],
-        arrangement.q1,
-        arrangement.q2,
-        arrangement.q0,
-        report,
-    )
+    alpha = arrangement.loads[0]
+    point = alpha, arrangement.q1, arrangement.q2, arrangement.q0, arrangement.replicon(alpha)
+    return NestedGap(*problem, arrangement.sizes, average, *point, report=report)
 
 
 @lru_cache(maxsize=64)
