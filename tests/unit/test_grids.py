@@ -192,6 +192,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "cluster-scale": 4,
     "fbp-reach": 2,
     "fbp-solve": 30,
+    "free-norms": 6,
     "full-capacities": 1,
     "full-margins": 1,
     "image-focusing": 3,
@@ -200,6 +201,8 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "replicated-annealing": 20,  # P2, Fig. 3
     "sampling": 5,
     "single-flips": 4,
+    "three-units": 6,
+    "three-units-reach": 6,
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {

@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid=GRID,
-            samples=10,
+            samples=6,
             settings=SETTINGS,
             coordinates={"coupling": slow_growth.COUPLINGS},
         ),

@@ -20,6 +20,7 @@ CHOSEN = {
     "eLAL": RECIPES["eLAL"] | {"eta": INPUTS * 1e-2, "max_epochs": 2000},
     "ceSGD fast": {"schedule": FAST | {"eta": INPUTS * 1e-2}, "max_epochs": 3000},
 }
+QUICK = {name: recipe | {"max_epochs": 500} for name, recipe in CHOSEN.items()}
 SETTINGS = {"N": 501, "units": 3, "recipes": CHOSEN}
 EXPERIMENT = Experiment(
     name="three-units-reach",
@@ -30,11 +31,11 @@ EXPERIMENT = Experiment(
         "quick": Scale(
             grid={"alpha": (0.5, 0.8), "algorithm": tuple(CHOSEN)},
             samples=2,
-            settings=SETTINGS | {"N": 99},
+            settings=SETTINGS | {"N": 99, "recipes": QUICK},
         ),
         "paper": Scale(
             grid={"alpha": (1.2, 1.5, 1.8), "algorithm": tuple(CHOSEN)},
-            samples=10,
+            samples=6,
             settings=SETTINGS,
         ),
     },
