@@ -48,6 +48,9 @@ def sample(settings, point, seed):
     while errors > 0 and epochs < settings["max_epochs"]:
         order = rng.permutation(len(xi))
         gamma = _epoch(made.w, made.xi, order, gamma, schedule.eta, schedule.batch, made.fields)
+        if gamma < 0.0:  # the same network, whose majority is the answer
+            gamma *= -1.0
+            made.w *= -1.0
         _, errors = measure(made.w, made.xi, made.everyone, gamma, 1.0, made.fields)
         epochs += 1
     norms = np.linalg.norm(made.w, axis=1)
