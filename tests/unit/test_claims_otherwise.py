@@ -141,6 +141,11 @@ def like_volumes(data):
         data["accuracy"].loc[algorithm(name)] = 0.6 + 0.1 * value
 
 
+def all_but_fbp_are_lal(data):
+    for name in ("eLAL", SLOW, FAST):
+        data["weights"].loc[algorithm(name)] = data["weights"].sel(algorithm=LAL).values
+
+
 TREE, IMAGES, VOLUMES = "tree-minima", "image-minima", "image-volume"
 LAL, SLOW, FAST = "LAL", "ceSGD slow", "ceSGD fast"
 EXCESS = "around_excess"
@@ -257,6 +262,11 @@ ROWS = {
     "image_epochs_spread_as_quoted": images(spread_as(remarks_runs.IMAGE_SPREADS)),
     "fbp_reaches_furthest": {"committee-reach": scaled("solved", 0, algorithm="fBP")},
     "fbp_widest_of_all": {"tree-minima": scaled("around_excess", 0.1, algorithm="fBP")},
+    "fbp_most_robust_to_noise": tree(all_but_fbp_are_lal),
+    "controlled_norms_wider": {"free-norms": scaled("around_excess", 0.1)},
+    "cross_entropy_gains_less_with_three_units": {
+        "three-units": scaled("around_excess", 0.1, algorithm=FAST)
+    },
     "lal_needs_fewest_epochs": {"tree-minima": scaled("epochs", 1000, algorithm="LAL")},
     "shuffled_does_not_generalise": {"image-minima": scaled("test_error", 0.1, data="shuffled")},
     "shuffled_needs_more_epochs": {"image-minima": scaled("epochs", 3, data="shuffled")},

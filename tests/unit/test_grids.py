@@ -96,6 +96,7 @@ GRIDS = {
     "fbp-reach": {"units": [3, 9], "alpha": [2.6, 2.8, 3.0]},
     "fbp-solve": {"N": [501, 1001, 2001], "alpha": [0.5, 0.6, 0.65, 0.7, 0.72, 0.74, 0.75]},
     "fbp-sweeps": {"alpha": [HALF]},
+    "free-norms": {"start": ["soft", "one"], "eta": [0.005, 0.01, 0.02]},
     "full-capacities": {
         "activation": ["ReLU", "erf", "tanh", "GELU", "swish", "square", "abs"],
     },
@@ -125,6 +126,11 @@ GRIDS = {
             for v in ("slow", "ten times faster")
         ]
     },
+    "three-units": {"algorithm": FIVE},
+    "three-units-reach": {
+        "alpha": [1.2, 1.5, 1.8],
+        "algorithm": ["LAL", "LAL, third of a step", "eLAL", "ceSGD fast"],
+    },
     "tree-minima": {"algorithm": FIVE},
 }
 COORDINATES = {
@@ -137,6 +143,7 @@ COORDINATES = {
     },
     "elal-replicas": {"coupling": AROUND[[6, 10, 14, 18, 22, 26]], "beta": BETAS},
     "fbp-local-entropy": {"coupling": AROUND},
+    "free-norms": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]]},
     "full-capacities": {"level": range(33)},
     "full-margins": {"level": range(33)},
     # the steps of P3's protocol, but for the first, which does not pull, and the last
@@ -169,6 +176,7 @@ COORDINATES = {
     "sampling": {"draw": range(2)},
     "single-flips": {"layer": range(4)},
     "slow-growth": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]], "beta": [2, 3, 5, 10]},
+    "three-units": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]]},
     "tree-minima": {
         "coupling": AROUND,
         "beta": BETAS,
@@ -184,6 +192,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "cluster-scale": 4,
     "fbp-reach": 2,
     "fbp-solve": 30,
+    "free-norms": 6,
     "full-capacities": 1,
     "full-margins": 1,
     "image-focusing": 3,
@@ -192,6 +201,8 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "replicated-annealing": 20,  # P2, Fig. 3
     "sampling": 5,
     "single-flips": 4,
+    "three-units": 6,
+    "three-units-reach": 6,
 }
 # on the same patterns at all points of a grid: what is compared there
 PAIRED = set(GRIDS) - {
@@ -219,12 +230,15 @@ TRAINED = {
     "cluster-scale",
     "committee-reach",
     "elal-replicas",
+    "free-norms",
     "image-minima",
     "image-paths",
     "image-training-sets",
     "image-volume",
     "single-flips",
     "slow-growth",
+    "three-units",
+    "three-units-reach",
     "tree-minima",
 }
 

@@ -385,3 +385,67 @@ def lal_reaches_almost_as_far_as_fbp():
     ]
     finding = f"{most} of {solved.sizes['sample']} at {near:g}; {'; '.join(words)}"
     return evidence.decide([evidence.compare_shares(most, solved.sizes["sample"])], finding)
+
+
+# ------------------------------------------------------------------------------------------------
+# Norms that are free, three units, and noise (P1, Secs. II.F, III and V)
+# ------------------------------------------------------------------------------------------------
+
+
+def _first_solutions(number):
+    """Return local entropies where slow growth has its first solution, of the first samples."""
+    first = experiments.complete("slow-growth").sel(schedule="slow, first solution")
+    return landscape.excess_at(PLACES, first["around_distance"], first["around_excess"])[:number]
+
+
+def controlled_norms_wider():
+    """Local entropies, slow growth at its first solution less the best of six free descents."""
+    free = experiments.complete("free-norms").transpose("start", "eta", "sample", ...)
+    solved = int((free["errors"] == 0).sum())
+    rows = landscape.excess_at(PLACES, free["around_distance"], free["around_excess"])
+    best = np.max(np.where(np.isfinite(rows), rows, -np.inf), axis=(0, 1))
+    best[np.isinf(best)] = np.nan
+    tested = _wider_by(_first_solutions(len(best)), best)
+    return evidence.decide(
+        tested, f"{solved} of {free['errors'].size} free runs solve; {_places(tested)}"
+    )
+
+
+def cross_entropy_gains_less_with_three_units():
+    """Local entropies, fast gradient descent less LAL: this gain of nine units less that of 3."""
+    gains = []
+    for archive in (experiments.complete("three-units"), _minima()):
+        gains.append(_volumes(archive, "ceSGD fast") - _volumes(archive, "LAL"))
+    three, nine = gains[0], gains[1][: len(gains[0])]
+    tested = _wider_by(nine, three)
+    means = [listed(np.nanmean(gain, axis=0), 3) for gain in (three, nine)]
+    return evidence.decide(
+        tested, f"three units gain {means[0]}, nine {means[1]} nats per weight; {_places(tested)}"
+    )
+
+
+@cache
+def _wrong_under_noise(shares):
+    """Return the share of wrong answers by algorithm, sample and share of flipped inputs."""
+    archive, recipe = _minima(), experiments.get("tree-minima")
+    settings, rates = recipe.scale("paper").settings, []
+    for k in archive["sample"].values:
+        drawn, _ = recipe.seed_sequence({}, int(k)).spawn(2)
+        task = patterns.random(settings["P"], settings["N"], rng=drawn)
+        nets = [COMMITTEE.network(w) for w in archive["weights"].sel(sample=k).values]
+        options = {"noise": shares, "perturbations": 5, "rng": int(k)}
+        rates.append([landscape.noise_robustness(net, *task, **options).accuracy for net in nets])
+    return 1.0 - np.array(rates).swapaxes(0, 1)
+
+
+def fbp_most_robust_to_noise():
+    """Wrong answers under flipped inputs, same ten samples: of the next best less those of fBP."""
+    shares, names = (0.01, 0.025, 0.05, 0.1), _minima()["algorithm"].values.tolist()
+    wrong = dict(zip(names, _wrong_under_noise(shares), strict=True))
+    fbp, tested, words = wrong.pop("fBP"), [], []
+    for k, share in enumerate(shares):
+        name = min(wrong, key=lambda name: wrong[name][:, k].mean())
+        tested.append(evidence.compare(wrong[name][:, k] - fbp[:, k], comparisons=len(shares)))
+        rates = [f"{100 * rate[:, k].mean():.1f} %" for rate in (fbp, wrong[name])]
+        words.append(f"{100 * share:g} % flipped: {rates[0]} against {rates[1]} of {name}")
+    return evidence.decide(tested, "; ".join(words))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from scipy import special
 
 from wfmlib.book.claim_checks.words import listed
 from wfmlib.models import Binary, Perceptron, ReLU, Sign, Spherical, TreeCommittee
@@ -45,6 +46,50 @@ def dense_threshold_zero_complexity():
 def sign_committee_k3_instability():
     """The load at which the replicon of three sign units reaches 1."""
     return typical.instability(THREE)
+
+
+def _split(load, gaps, fields=25, noise=31, far=6.0):
+    """Return how near three sign units come to a second overlap q1 = q + gap, m = 1.
+
+    The two sides of the saddle point, 3 α (M(q1) - M(q)) over (q1 - q) / (1 - q1)(1 - q), where
+    M(q1) is the mean square of d ln Σ / dω of a unit's field, weighted with Σ: 1 at a solution,
+    and for q1 → q the replicon.
+    """
+    q = typical.solve(THREE, load).q
+    v, u = (np.linspace(-far, far, number) for number in (fields, noise))
+    weight_v, weight_u = (np.exp(-x * x / 2) / np.sum(np.exp(-x * x / 2)) for x in (v, u))
+    cells = np.einsum("a,b,c->abc", weight_u, weight_u, weight_u)
+
+    def mean_square(q1):
+        z = (np.sqrt(q) * v[:, None] + np.sqrt(q1 - q) * u) / np.sqrt(1.0 - q1)
+        right, slope = special.ndtr(z), np.exp(-z * z / 2) / np.sqrt(2.0 * np.pi * (1.0 - q1))
+        total = 0.0
+        for a, b, c in np.ndindex(fields, fields, fields):
+            share = weight_v[a] * weight_v[b] * weight_v[c] * (1 + (b < c))
+            if b <= c and share > 1e-10:
+                x, y = right[b][None, :, None], right[c]
+                one = x + y - 2.0 * x * y  # that exactly one of the two others is right
+                every = right[a][:, None, None] * one + x * y
+                square = (slope[a][:, None, None] * one) ** 2 / every
+                total += share * np.sum(cells * square) / np.sum(cells * every)
+        return total
+
+    base = mean_square(q)
+    return [
+        3.0 * load * (mean_square(q + gap) - base) * (1.0 - q - gap) * (1.0 - q) / gap
+        for gap in gaps
+    ]
+
+
+def sign_committee_k3_jumps():
+    """The two sides of the equation for a second overlap, m = 1: their ratio at two loads."""
+    gaps = (0.02, 0.1, 0.2)
+    below, above = _split(1.73, gaps), _split(1.9, gaps)
+    far = np.interp(-1.0, -np.array(above), gaps)  # where the sides are equal
+    return bool(max(below) > 1.0), (
+        f"sides at q1 - q = {', '.join(f'{gap:g}' for gap in gaps)}: {listed(below, 2)} at the "
+        f"load 1.73, {listed(above, 2)} at 1.9, where they are equal at {far:.2f}"
+    )
 
 
 def sign_committee_k3_capacity():
