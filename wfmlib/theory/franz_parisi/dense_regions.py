@@ -259,10 +259,7 @@ def margin_monotonic(
 def _margins(quantity, device, alpha, constraint):
     checked(device, constraint, weights=(Binary,))
 
-    def one(load):
-        return _margin(quantity, device, load, constraint)
-
-    return each(one, alpha)
+    return each(lambda load: _margin(quantity, device, load, constraint), alpha)
 
 
 @lru_cache(maxsize=256)  # seconds each, and a page asks for the same ones again
@@ -281,11 +278,11 @@ def _margin(quantity, device, alpha, constraint):
         return scan(Profile(device, alpha, reference, constraint))
 
     guess = estimate(quantity, device, alpha, constraint)
-    found = guess and touching(quantity, device, alpha, constraint, guess)
-    if found is not None and found[1] < top:
-        place, _ = lowest(found[1])
-        if abs(place - found[0]) < 1e-2:  # it is the lowest one
-            return kappa + math.exp(found[1])
+    dip = guess and touching(quantity, device, alpha, constraint, guess)
+    if dip is not None and dip[1] < top:
+        place, _ = lowest(dip[1])
+        if abs(place - dip[0]) < 1e-2:  # it is the lowest one
+            return kappa + math.exp(dip[1])
     # without a guess that leads there: by the lowest values alone
     start = min(math.log(0.08 * alpha * energetic(device).scale), top)
     limit = start - 30.0 if lowest(start)[1] > 0.0 else top

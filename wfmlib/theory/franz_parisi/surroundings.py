@@ -72,8 +72,7 @@ class Surroundings:
         drawn = checked(device, reference, CONSTRAINTS, weights=weights, needs=needs)
         self.axes = checked(device, constraint, constraints, weights=weights, needs=needs)
         weights, term, _ = self.axes
-        alone = planted or self.alpha == 0.0  # whether there are no others beside it
-        if alone:
+        if planted or self.alpha == 0.0:  # there are no other references
             state = Stationary(0.0, weights, term, reference, alpha=self.alpha)
         else:
             state = _typical(self.alpha, drawn)
@@ -101,12 +100,14 @@ class Surroundings:
 
     def at(self, distance, state):
         """Return the turn of the loop that begins at `state`, ``(ln p_hat, r)``."""
-        given = distance, *state
-        if self.last is None or self.last[0] != given:  # the saddle point is asked for again
+        arguments_of_turn = distance, *state
+        if (
+            self.last is None or self.last[0] != arguments_of_turn
+        ):  # the saddle point is asked for again
             correlation = 0.0 if self.reference.planted else min(max(state[1], 0.0), 1.0)
             p_hat = math.exp(state[0])
             turn = Constrained(distance, p_hat, correlation, self.reference, *self.axes)
-            self.last = given, turn
+            self.last = arguments_of_turn, turn
         return self.last[1]
 
     def solve(self, distance, start):
@@ -174,26 +175,26 @@ class Surroundings:
 
     def follow(self):
         """Return a solver for `continuation`, which starts where the last two points lead."""
-        seen, lost = [], []
+        points, failures = [], []  # the last two, and the first
 
         def step(distance, start):
-            if self.ends and seen and lost:
-                raise lost[0]
+            if self.ends and points and failures:
+                raise failures[0]
             place = math.log(distance)
-            if len(seen) == 2 and seen[1][0] != seen[0][0]:
-                (before, old), (last, new) = seen
+            if len(points) == 2 and points[1][0] != points[0][0]:
+                (before, state_before), (last, state_last) = points
                 stride = max(-2.0, min((place - last) / (last - before), 2.0))
-                start = new + stride * (new - old)
+                start = state_last + stride * (state_last - state_before)
                 start[0] = min(start[0], self.largest - 1.0)
                 start[1:] = np.clip(start[1:], 0.0, 1.0)
             try:
                 state = self.solve_from(distance, start)
             except NotConverged as failure:
-                if seen:
-                    lost.append(failure)
+                if points:
+                    failures.append(failure)
                 raise
-            seen.append((place, state))
-            del seen[:-2]
+            points.append((place, state))
+            del points[:-2]
             return state
 
         return step

@@ -35,21 +35,21 @@ plain NumPy, and the fast state is stationary in it:
 ...     width = np.sqrt(p - slope**2)
 ...     lean = (t1 - t0) / width
 ...     left, y = 1 - q - lean**2, x.T
-...     given = log_ndtr((np.sqrt(q) * x + lean * y) / np.sqrt(left))
-...     given = np.exp(given - log_ndtr(np.sqrt(q / (1 - q)) * x))
+...     measure = log_ndtr((np.sqrt(q) * x + lean * y) / np.sqrt(left))
+...     measure = np.exp(measure - log_ndtr(np.sqrt(q / (1 - q)) * x))
 ...     f = log_ndtr((slope * x + width * y) / np.sqrt(1 - p))
 ...     entropic = (np.log(1 - p) + (p - t1**2 + u**2) / (1 - p)) / 2
-...     return entropic + alpha * (weight @ (given * f) @ weight)
+...     return entropic + alpha * (weight @ (measure * f) @ weight)
 >>> from wfmlib import Perceptron, Spherical
 >>> from wfmlib.theory import franz_parisi, typical
 >>> device, alpha, distance = Perceptron(Spherical()), 0.5, 0.2
 >>> point = franz_parisi.solve(device, alpha, distance)
->>> given = alpha, typical.solve(device, alpha).q, 1 - 2 * distance
->>> print(f"{point.local_entropy:.6f} {phi(point.p, point.t0, *given):.6f}")
+>>> others = alpha, typical.solve(device, alpha).q, 1 - 2 * distance
+>>> print(f"{point.local_entropy:.6f} {phi(point.p, point.t0, *others):.6f}")
 -0.454472 -0.454472
->>> for step in ((1e-4, 0), (0, 1e-4)):
-...     there, back = (phi(point.p + s * step[0], point.t0 + s * step[1], *given) for s in (1, -1))
-...     print(f"{abs(there - back) / 2e-4:.5f}")
+>>> place = np.array([point.p, point.t0])
+>>> for step in 1e-4 * np.eye(2):
+...     print(f"{abs(phi(*place + step, *others) - phi(*place - step, *others)) / 2e-4:.5f}")
 0.00000
 0.00000
 """
