@@ -131,7 +131,13 @@ _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
 
 @dataclass(frozen=True)
 class Source:
-    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER`, `at` the place in it."""
+    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER`, `at` the place in it.
+
+    Examples
+    --------
+    >>> get("binary-perceptron-capacity").source.paper
+    'P3'
+    """
 
     paper: str
     at: str
@@ -181,6 +187,12 @@ class Claim:
         The words of the source that decide, a few at most.
     fails : str
         What would have made the check fail; of a claim that is not checked, what would.
+
+    Examples
+    --------
+    >>> claim = get("binary-perceptron-capacity")
+    >>> claim.id, claim.numeric
+    ('binary-perceptron-capacity', True)
     """
 
     id: str
@@ -219,6 +231,11 @@ def load():
     Returns
     -------
     tuple of Claim
+
+    Examples
+    --------
+    >>> len(load()) > 200
+    True
     """
     text = resources.files("wfmlib.book").joinpath("claims.toml").read_text(encoding="utf-8")
     return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
@@ -253,6 +270,11 @@ def get(id: str) -> Any:
         If `id` is not a string.
     ValueError
         If there is no such claim; the message names those with a similar id.
+
+    Examples
+    --------
+    >>> get("binary-perceptron-capacity").numeric
+    True
     """
     if not isinstance(id, str):
         raise TypeError(f"id must be a string, got {id!r}")
@@ -291,6 +313,11 @@ class Verdict:
     needed : str
         Where it is undecided, how many samples would decide, or which words or setting leave it
         open; otherwise empty.
+
+    Examples
+    --------
+    >>> check("binary-perceptron-capacity").as_expected
+    True
     """
 
     claim: Claim
@@ -374,6 +401,11 @@ def check(id: str) -> Verdict:
         If `id` is not a string.
     ValueError
         If there is no such claim; the message names those with a similar id.
+
+    Examples
+    --------
+    >>> check("binary-perceptron-capacity").kind
+    'live'
     """
     claim = get(id)
     if claim.compute is None:

@@ -86,6 +86,14 @@ class Solution:
         How often it went through all patterns.
     history : dict of numpy.ndarray
         What it recorded on its way.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, learning, patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> solution = learning.focusing_bp(Perceptron(), xi, sigma, rng=1)
+    >>> solution.errors, solution.network.errors(xi, sigma)
+    (0, 0)
     """
 
     device: Device | None

@@ -205,6 +205,12 @@ def working_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> Any:
     ------
     TypeError, ValueError, NotConverged
         As `zero_entropy_beta`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(working_beta(Perceptron(), 0.4, 1.0), 4)
+    88.5661
     """
     return _each(lambda point: min(point.entropy, 1.0 - point.replicon), device, alpha, gamma)
 
@@ -336,6 +342,12 @@ def zero_temperature(device: Perceptron, alpha: Positive, gamma: Sharpness) -> Z
         dq exceeds 1e299.
 
     Source: P1, appendix B1, with the equation for dq that is missing there.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(zero_temperature(Perceptron(), 0.5, 1.0).energy, 4)
+    0.043
     """
     checked(device, Margin(0.0), kinds=(PERCEPTRON,), weights=(Binary,))
     if gamma == math.inf and alpha <= 4.0 / math.pi:

@@ -78,6 +78,11 @@ def names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
+
+    Examples
+    --------
+    >>> "fbp-perceptron" in names()
+    True
     """
     return tuple(sorted(MODULES))
 
@@ -91,6 +96,11 @@ def get(name: str) -> Any:
         If `name` is not a string.
     ValueError
         If there is none; the message names those with a similar name.
+
+    Examples
+    --------
+    >>> get("fbp-perceptron").name
+    'fbp-perceptron'
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")

@@ -216,6 +216,12 @@ def margin_no_gap(
     Notes
     -----
     Source: P3, letter, Fig. 3.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(margin_no_gap(Perceptron(), 0.5), 4)
+    0.0291
     """
     return _margins("local_entropy", device, alpha, constraint)
 
@@ -252,6 +258,12 @@ def margin_monotonic(
     Notes
     -----
     Source: P3, letter, Fig. 3.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(margin_monotonic(Perceptron(), 0.5), 4)
+    0.0364
     """
     return _margins("derivative", device, alpha, constraint)
 
@@ -369,6 +381,12 @@ def gapless_threshold(
     ------
     TypeError, ValueError, NotConverged
         As `dense_threshold`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> gapless_threshold(Perceptron()) > dense_threshold(Perceptron())
+    True
     """
     checked(device, constraint, weights=(Binary,))
     return _load("local_entropy", device, constraint)

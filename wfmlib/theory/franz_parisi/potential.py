@@ -84,6 +84,13 @@ class Point(Shown):
         RS is stable for the counted solutions while it is below 1  [eq-fp-replicon].
     report : Report
         Residual: relative error of the conjugates.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5, 0.1)
+    >>> round(point.normalised, 4), round(point.replicon, 4)
+    (-0.1604, 0.188)
     """
 
     asked = ("device", "alpha", "distance", "reference", "constraint")
@@ -250,6 +257,13 @@ def curve(
     At distance 0 there is but the reference itself: for binary weights the local entropy is 0 if
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
     share vanishes, ``-inf``.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> entropy = curve(Perceptron(), 0.5, [0.1, 0.3]).local_entropy
+    >>> entropy.values.round(4).tolist()
+    [0.1647, 0.3106]
     """
 
     def around(alpha, constraint, reference):
@@ -378,6 +392,12 @@ def geometric_bound(
     ------
     TypeError, ValueError
         As `solve`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(geometric_bound(Perceptron(), 0.1), 4)
+    0.3251
     """
     bound = accepted(device).weights.bound(np.asarray(distance))
     return float(bound) if np.ndim(distance) == 0 else bound

@@ -254,6 +254,11 @@ def generalisation_error(overlap: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)
     ------
     TypeError, ValueError
         If `overlap` holds anything but numbers from -1 to 1.
+
+    Examples
+    --------
+    >>> round(generalisation_error(0.5), 6)  # one third
+    0.333333
     """
     error = np.arccos(overlap) / np.pi
     return float(error) if np.ndim(overlap) == 0 else error
@@ -320,6 +325,12 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, Interval(ge=0.05, lt=
     ------
     TypeError, ValueError
         As `solve`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(max_margin(Perceptron(), 0.7), 4)
+    0.6687
     """
     axes = weights, term, _ = _checked(device, Margin(0.0))
     last, scale = _perfect_learning(axes), term.scale
@@ -381,6 +392,12 @@ def curve(
     ------
     TypeError, ValueError
         As `franz_parisi.curve`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> curve(Perceptron(), 0.7, [0.1, 0.3]).local_entropy.values.round(4).tolist()
+    [0.1452, 0.2586]
     """
 
     def around(alpha, constraint, reference):
@@ -422,6 +439,12 @@ def local_entropy(
     ------
     TypeError, ValueError, NotConverged
         As `franz_parisi.local_entropy`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(local_entropy(Perceptron(), 0.7, 0.1), 4)
+    0.1452
     """
     return heights(distance, _teacher(device, alpha, reference, constraint))
 
@@ -457,6 +480,12 @@ def dense_threshold(
     ------
     TypeError, ValueError, NotConverged
         As `franz_parisi.dense_threshold`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(dense_threshold(Perceptron()), 3)
+    1.145
     """
     axes = _checked(device, constraint)
     arguments.real("constraint.kappa", constraint.kappa, 0.0)

@@ -77,6 +77,13 @@ class SaddlePoint(Shown):
         inside, ``d entropy / d kappa = alpha P(kappa)``.
     report : Report
         Residual: relative error of the load.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5)
+    >>> round(point.q, 4), round(point.replicon, 4), round(point.margin_density, 4)
+    (0.3224, 0.2336, 1.0316)
     """
 
     found = ("q", "q_hat", "distance", "entropy", "replicon")
@@ -121,6 +128,13 @@ class GibbsPoint(Shown):
         RS is stable while it is below 1  [eq-ce-replicon].
     report : Report
         Residual: relative error of the load.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5, CrossEntropy(1.0, 5.0))
+    >>> round(point.energy, 4), round(point.entropy, 4)
+    (0.0794, 0.4441)
     """
 
     found = ("q", "q_hat", "distance", "energy", "entropy", "error_rate", "replicon")

@@ -171,6 +171,12 @@ def instability(
     ------
     TypeError, ValueError
         As `capacity`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(instability(Perceptron()), 4)
+    1.0147
     """
 
     def one(constraint):
@@ -240,6 +246,12 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     ------
     TypeError, ValueError
         As `max_margin`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(last_margin(Perceptron(), 0.5), 4)
+    0.6547
     """
     weights, activation, _ = checked(device, Margin(0.0))
 
