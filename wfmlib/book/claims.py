@@ -481,6 +481,11 @@ def check_all(
         If an id is not a string, or `ids` is one string.
     ValueError
         If there is no such claim, or `progress` is none of the three; nothing is checked then.
+
+    Examples
+    --------
+    >>> [verdict.verdict for verdict in check_all(["binary-perceptron-capacity"])]
+    ['holds']
     """
     if isinstance(ids, str):
         raise TypeError(f"ids must be several ids, got {ids!r}; check() takes a single one")
@@ -539,7 +544,13 @@ _MARKS = {HOLDS: "✓", DIFFERS: "✗", UNDECIDED: "?", CALIBRATED: "=", NOT_CHE
 
 
 def summary(verdicts: Any) -> str:
-    """Return a line that counts the verdicts."""
+    """Return a line that counts the verdicts.
+
+    Examples
+    --------
+    >>> summary([check("binary-perceptron-capacity")])
+    '1 claim: 1 holds, 0 differ, 0 undecided, 0 calibrated, 0 not checked here'
+    """
     count = {one: sum(v.verdict == one for v in verdicts) for one in VERDICTS}
     surprises = [v.id for v in verdicts if not v.as_expected]
     claims = f"{len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}"
@@ -556,6 +567,12 @@ class Scorecard:
     """Verdicts as a page shows them: a table a chapter, each line with its claim's id as anchor.
 
     A notebook renders the object itself; `to_markdown` gives the same as text.
+
+    Examples
+    --------
+    >>> card = scorecard(["binary-perceptron-capacity"])
+    >>> card.to_markdown().splitlines()[0]
+    '1 claim: 1 holds, 0 differ, 0 undecided, 0 calibrated, 0 not checked here'
     """
 
     verdicts: tuple[Verdict, ...]
@@ -590,12 +607,24 @@ class Scorecard:
 
 
 def scorecard(ids: Iterable[str] | None = None, *, progress: bool | None = None) -> Scorecard:
-    """Check claims, all by default, and return the `Scorecard` of what came."""
+    """Check claims, all by default, and return the `Scorecard` of what came.
+
+    Examples
+    --------
+    >>> len(scorecard(["binary-perceptron-capacity"]).verdicts)
+    1
+    """
     return Scorecard(check_all(ids, progress=progress))
 
 
 def to_markdown(verdicts: Any) -> str:
-    """Return verdicts as Markdown tables, one a chapter."""
+    """Return verdicts as Markdown tables, one a chapter.
+
+    Examples
+    --------
+    >>> to_markdown([check("binary-perceptron-capacity")]).splitlines()[0]
+    '1 claim: 1 holds, 0 differ, 0 undecided, 0 calibrated, 0 not checked here'
+    """
     return Scorecard(tuple(verdicts)).to_markdown()
 
 

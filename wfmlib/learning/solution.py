@@ -13,11 +13,23 @@ from wfmlib.models.protocols import Device, Network
 
 
 class NoSolution(UserWarning):
-    """An algorithm ended with weights that are not a solution."""
+    """An algorithm ended with weights that are not a solution.
+
+    Examples
+    --------
+    >>> issubclass(NoSolution, UserWarning)
+    True
+    """
 
 
 class NotSettled(UserWarning):
-    """Messages still changed when an algorithm stopped."""
+    """Messages still changed when an algorithm stopped.
+
+    Examples
+    --------
+    >>> issubclass(NotSettled, UserWarning)
+    True
+    """
 
 
 WORDS = {

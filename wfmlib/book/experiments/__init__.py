@@ -215,6 +215,11 @@ def find(name: str, folder: str | Path | None = None, *, scale: str = "paper") -
         If there is no such experiment or scale.
     FileNotFoundError
         If there is none; the message says how to get it.
+
+    Examples
+    --------
+    >>> find("fbp-perceptron").name
+    'fbp-perceptron.nc'
     """
     get(name.partition(runs.MARK)[0] if isinstance(name, str) else name).scale(scale)
     chosen = results_folder() if folder is None else folder
@@ -334,6 +339,11 @@ def load(
         If there is no archive; the message says how to get it.
     DamagedArchiveError
         If its SHA-256 is not that of the registry, or it is no archive. It is a ValueError.
+
+    Examples
+    --------
+    >>> "alpha" in load("fbp-perceptron").dims
+    True
     """
     if settings is not None:
         name = changed(get(name), settings, scale).archive_name
@@ -439,6 +449,11 @@ def complete(name: str) -> Any:
     ArchiveError
         If there is none, if samples are missing in it, if it is damaged, or if it was made of
         another definition of the experiment.
+
+    Examples
+    --------
+    >>> "alpha" in complete("fbp-perceptron").dims
+    True
     """
     file, make = f"its archive {name}.nc", _make(name)
     try:

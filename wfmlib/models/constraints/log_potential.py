@@ -35,6 +35,12 @@ class Pushed:
     ----------
     log_weight, slope, curvature : ndarray
         Logarithm of the average weight, and its derivatives in omega  [eq-log-weight].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isinstance(LogPotential(1.0).at(np.array([0.2]), 0.5), Pushed)
+    True
     """
 
     def __init__(self, omega, width, exponent):
