@@ -57,6 +57,12 @@ def random(
         If `P` or `N` is not an integer, or `rng` is none of the four kinds.
     ValueError
         If `P` or `N` is below 1, an integer `rng` is negative, or `dtype` does not hold signs.
+
+    Examples
+    --------
+    >>> xi, sigma = random(3, 5, rng=1)
+    >>> xi.shape, sigma.shape
+    ((3, 5), (3,))
     """
     rng, kind = arguments.generator(rng), arguments.dtype(dtype)
     return _signs(rng, (P, N)).astype(kind), _signs(rng, P).astype(kind)
@@ -99,6 +105,12 @@ def teacher_student(
         If `P` or `N` is not an integer, or `rng` is none of the four kinds.
     ValueError
         If `P` or `N` is below 1, an integer `rng` is negative, or `dtype` does not hold signs.
+
+    Examples
+    --------
+    >>> xi, sigma, teacher = teacher_student(3, 5, rng=1)
+    >>> bool(np.all(sigma == np.sign(xi @ teacher)))
+    True
     """
     rng, kind = arguments.generator(rng), arguments.dtype(dtype)
     teacher = _signs(rng, N)

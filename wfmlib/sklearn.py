@@ -244,6 +244,13 @@ class LeastActionClassifier(_Classifier):
     ----------
     classes_, encoder_, solution_, n_iter_
         As of `FocusingClassifier`; the solution is a `LeastAction`.
+
+    Examples
+    --------
+    >>> from wfmlib import patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> float(LeastActionClassifier(random_state=1).fit(xi, sigma).score(xi, sigma))
+    1.0
     """
 
     _algorithm, _weights = staticmethod(least_action), Spherical()
@@ -267,6 +274,13 @@ class AnnealingClassifier(_Classifier):
     ----------
     classes_, encoder_, solution_, n_iter_
         As of `FocusingClassifier`; the solution is an `Annealing`.
+
+    Examples
+    --------
+    >>> from wfmlib import patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> float(AnnealingClassifier(random_state=1).fit(xi, sigma).score(xi, sigma))
+    1.0
     """
 
     _algorithm = staticmethod(simulated_annealing)

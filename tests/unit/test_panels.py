@@ -182,8 +182,8 @@ def test_a_finer_rule_changes_nothing_around_a_reference(own, given, monkeypatch
         return found
 
     found = averages()
-    for module in (constrained, margin_around):
-        monkeypatch.setattr(module, "RULE", gaussian.legendre_rule(FINE))
+    monkeypatch.setattr(constrained, "ORDER", FINE)
+    monkeypatch.setattr(margin_around, "RULE", gaussian.legendre_rule(FINE))
     np.testing.assert_allclose(found, averages(), rtol=1e-9, atol=1e-12)
 
 

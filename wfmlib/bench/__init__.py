@@ -117,6 +117,12 @@ class Instance:
         on the sphere, as for Gaussian patterns). Counted ones have `solutions` over `flips`: how
         many there are at each Hamming distance. Sampled ones may have `messages`: what belief
         propagation says, which is no part of the truth.
+
+    Examples
+    --------
+    >>> instance = load("binary-perceptron-17-flat")
+    >>> instance.xi.shape[1]
+    17
     """
 
     name: str
@@ -135,6 +141,11 @@ def names() -> tuple[str, ...]:
     -------
     tuple of str
         As ``"binary-tree-21-flat"``: weights, machine, how many weights, which solution.
+
+    Examples
+    --------
+    >>> len(names()) > 0
+    True
     """
     return tuple(INSTANCES)
 

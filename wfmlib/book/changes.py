@@ -38,6 +38,12 @@ def settable(experiment: Experiment, scale: str = "quick") -> dict:
     dict
         Names and values: first what is swept (lists), then the settings, then the coordinates
         inside a sample (lists), then ``samples`` and ``seed``.
+
+    Examples
+    --------
+    >>> from wfmlib.book import experiments
+    >>> "N" in settable(experiments.get("fbp-perceptron"))
+    True
     """
     chosen = experiment.scale(scale)
     settings = dict(chosen.grid) | _flat(chosen.settings) | dict(chosen.coordinates)

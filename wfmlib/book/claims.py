@@ -137,7 +137,13 @@ _LETTERS = re.compile(
 
 @dataclass(frozen=True)
 class Source:
-    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER`, `at` the place in it."""
+    """Where a claim stands: `paper` is a key of `PAPERS` or `LATER`, `at` the place in it.
+
+    Examples
+    --------
+    >>> get("binary-perceptron-capacity").source.paper
+    'P3'
+    """
 
     paper: str
     at: str
@@ -187,6 +193,12 @@ class Claim:
         The words of the source that decide, a few at most.
     fails : str
         What would have made the check fail; of a claim that is not checked, what would.
+
+    Examples
+    --------
+    >>> claim = get("binary-perceptron-capacity")
+    >>> claim.id, claim.numeric
+    ('binary-perceptron-capacity', True)
     """
 
     id: str
@@ -225,6 +237,11 @@ def load():
     Returns
     -------
     tuple of Claim
+
+    Examples
+    --------
+    >>> len(load()) > 200
+    True
     """
     text = resources.files("wfmlib.book").joinpath("claims.toml").read_text(encoding="utf-8")
     return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
@@ -259,6 +276,11 @@ def get(id: str) -> Any:
         If `id` is not a string.
     ValueError
         If there is no such claim; the message names those with a similar id.
+
+    Examples
+    --------
+    >>> get("binary-perceptron-capacity").numeric
+    True
     """
     if not isinstance(id, str):
         raise TypeError(f"id must be a string, got {id!r}")
@@ -299,6 +321,11 @@ class Verdict:
     needed : str
         Where it is undecided, how many samples would decide, or which words or setting leave it
         open; otherwise empty.
+
+    Examples
+    --------
+    >>> check("binary-perceptron-capacity").as_expected
+    True
     """
 
     claim: Claim
@@ -382,6 +409,11 @@ def check(id: str) -> Verdict:
         If `id` is not a string.
     ValueError
         If there is no such claim; the message names those with a similar id.
+
+    Examples
+    --------
+    >>> check("binary-perceptron-capacity").kind
+    'live'
     """
     claim = get(id)
     if claim.compute is None:
@@ -457,6 +489,11 @@ def check_all(
         If an id is not a string, or `ids` is one string.
     ValueError
         If there is no such claim, or `progress` is none of the three; nothing is checked then.
+
+    Examples
+    --------
+    >>> [verdict.verdict for verdict in check_all(["binary-perceptron-capacity"])]
+    ['holds']
     """
     if isinstance(ids, str):
         raise TypeError(f"ids must be several ids, got {ids!r}; check() takes a single one")
@@ -515,7 +552,13 @@ _MARKS = {HOLDS: "✓", DIFFERS: "✗", UNDECIDED: "?", CALIBRATED: "=", NOT_CHE
 
 
 def summary(verdicts: Any) -> str:
-    """Return a line that counts the verdicts."""
+    """Return a line that counts the verdicts.
+
+    Examples
+    --------
+    >>> summary([check("binary-perceptron-capacity")])
+    '1 claim: 1 holds, 0 differ, 0 undecided, 0 calibrated, 0 not checked here'
+    """
     count = {kind: sum(v.verdict == kind for v in verdicts) for kind in VERDICTS}
     surprises = [v.id for v in verdicts if not v.as_expected]
     claims = f"{len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}"
@@ -533,6 +576,12 @@ class Scorecard:
 
     A notebook renders the object itself; `to_markdown` gives the same as text. Of several chapters
     what differs comes first, in a table of its own, below a strip with a mark for every claim.
+
+    Examples
+    --------
+    >>> card = scorecard(["binary-perceptron-capacity"])
+    >>> card.to_markdown().splitlines()[0]
+    '1 claim: 1 holds, 0 differ, 0 undecided, 0 calibrated, 0 not checked here'
     """
 
     verdicts: tuple[Verdict, ...]
@@ -566,12 +615,24 @@ class Scorecard:
 
 
 def scorecard(ids: Iterable[str] | None = None, *, progress: bool | None = None) -> Scorecard:
-    """Check claims, all by default, and return the `Scorecard` of what came."""
+    """Check claims, all by default, and return the `Scorecard` of what came.
+
+    Examples
+    --------
+    >>> len(scorecard(["binary-perceptron-capacity"]).verdicts)
+    1
+    """
     return Scorecard(check_all(ids, progress=progress))
 
 
 def to_markdown(verdicts: Any) -> str:
-    """Return verdicts as Markdown tables, one a chapter."""
+    """Return verdicts as Markdown tables, one a chapter.
+
+    Examples
+    --------
+    >>> to_markdown([check("binary-perceptron-capacity")]).splitlines()[0]
+    '1 claim: 1 holds, 0 differ, 0 undecided, 0 calibrated, 0 not checked here'
+    """
     return Scorecard(tuple(verdicts)).to_markdown()
 
 

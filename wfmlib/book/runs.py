@@ -53,11 +53,23 @@ DELAY = 2  # seconds before a progress bar shows
 
 
 class RunError(RuntimeError):
-    """A run could not go on; what is finished is kept, and the same call goes on from there."""
+    """A run could not go on; what is finished is kept, and the same call goes on from there.
+
+    Examples
+    --------
+    >>> issubclass(RunError, RuntimeError)
+    True
+    """
 
 
 class DamagedArchiveError(ValueError):
-    """A file is no archive, or not the one whose SHA-256 is known."""
+    """A file is no archive, or not the one whose SHA-256 is known.
+
+    Examples
+    --------
+    >>> issubclass(DamagedArchiveError, ValueError)
+    True
+    """
 
 
 # ------------------------------------------------------------------------------------------------
@@ -332,6 +344,12 @@ def tasks(experiment: Experiment, scale: str) -> list[Task]:
     """Return the tasks of an experiment: sample by sample, each through the whole grid.
 
     A run that is stopped has then the first samples at every point, not all at the first.
+
+    Examples
+    --------
+    >>> from wfmlib.book import experiments
+    >>> len(list(tasks(experiments.get("fbp-perceptron"), "quick"))) > 0
+    True
     """
     chosen = experiment.scale(scale)
     return [

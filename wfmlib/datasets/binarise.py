@@ -61,6 +61,13 @@ def binarise(
         image is kept and none has a pixel above half of 255: white is another level then.
 
     Source: P1, Sec. V.
+
+    Examples
+    --------
+    >>> images = np.array([[0.0, 80.0, 160.0, 240.0]] * 3)
+    >>> xi, kept = binarise(images, white=255.0)
+    >>> xi.shape
+    (3, 4)
     """
     greys = arguments.array("images", images)
     if greys.dtype.kind not in "iuf" or (white is None and greys.dtype != np.uint8):
@@ -180,6 +187,12 @@ def draw(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range, or if there are not so many patterns;
         the message names it.
+
+    Examples
+    --------
+    >>> xi, sigma = np.array([[1, 1], [-1, 1], [1, -1]]), np.array([1, -1, 1])
+    >>> draw(xi, sigma, 2, rng=1)[1].tolist()  # one of each class
+    [-1, 1]
     """
     xi, sigma = arguments.patterns(xi, sigma)
     rng, kind = arguments.generator(rng), arguments.dtype(dtype)
@@ -232,6 +245,12 @@ def shuffle_pixels(xi: ArrayLike, *, rng: Seed = None, dtype: DTypeLike = np.int
         If an argument is of the wrong kind or out of range; the message names it.
 
     Source: P1, App. F.
+
+    Examples
+    --------
+    >>> xi = np.array([[1, 1], [-1, 1]])
+    >>> shuffle_pixels(xi, rng=1).sum(axis=0).tolist()  # of every pixel as before
+    [0, 2]
     """
     kind = arguments.dtype(dtype)
     return arguments.generator(rng).permuted(arguments.signs("xi", xi, 2), axis=0).astype(kind)

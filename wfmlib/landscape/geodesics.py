@@ -44,6 +44,13 @@ def geodesic(a: Configuration, b: Configuration, position: Share) -> Array:
     TypeError, ValueError
         If an argument is of the wrong kind, shapes differ, a unit is zero, or units are opposite
         and meet at zero; the message names it.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, Spherical
+    >>> a, b = (Perceptron(Spherical()).network(w) for w in ([1.0, 0.0], [0.0, 1.0]))
+    >>> geodesic(a, b, 0.5).round(6).tolist()
+    [1.0, 1.0]
     """
     return _blended([_sphere("a", a), _sphere("b", b)], [1.0 - position, position], "a and b")
 
@@ -69,6 +76,13 @@ def blend(solutions: Sequence[Configuration], shares: Shares) -> Array:
     ------
     TypeError, ValueError
         As `geodesic`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, Spherical
+    >>> a, b = (Perceptron(Spherical()).network(w) for w in ([1.0, 0.0], [0.0, 1.0]))
+    >>> blend([a, b], [0.5, 0.5]).round(6).tolist()
+    [1.0, 1.0]
     """
     w = [_sphere(f"solutions[{r}]", solution) for r, solution in enumerate(_several(solutions))]
     shares = np.asarray(shares)
@@ -120,6 +134,15 @@ def barrier(
         If an argument is of the wrong kind or out of range; the message names it.
 
     Source: B. L. Annesi and others, Phys. Rev. Lett. 131, 227301 (2023).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> barrier(network, network, xi, sigma, positions=3).sizes["position"]
+    3
     """
     xi, sigma = arguments.patterns(xi, sigma)
     arguments.member("constraint", constraint, (Margin,))

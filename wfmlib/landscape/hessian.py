@@ -56,6 +56,15 @@ def hessian(
         If an argument is of the wrong kind or out of range; the message names it.
 
     Source: P1, Sec. V.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> hessian(network, xi, sigma, beta=1.0).shape
+    (9, 9)
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     matrix = _euclidean(surface)
@@ -100,6 +109,15 @@ def hessian_spectrum(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> hessian_spectrum(network, xi, sigma, beta=1.0).shape
+    (9,)
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     return _spectrum(surface, tangent)
@@ -143,6 +161,16 @@ def max_eigenvalue(
         If the tolerance is not reached.
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> spectrum = hessian_spectrum(network, xi, sigma, beta=1.0)
+    >>> bool(abs(max_eigenvalue(network, xi, sigma, beta=1.0) - max(spectrum)) < 1e-6)
+    True
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     K, M = surface.w.shape
@@ -208,6 +236,15 @@ def hessian_product(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> hessian_product(network, np.ones(9), xi, sigma, beta=1.0).shape
+    (9,)
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     direction = arguments.reals("direction", direction)

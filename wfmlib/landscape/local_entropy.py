@@ -101,6 +101,16 @@ def local_entropy(
 
     At distances of some 1/N only a few flips are meant, and the Gaussian step of the messages
     does not hold: exact and expanded form differ there, and neither is to be believed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> curve = local_entropy(network, xi, network.output(xi), couplings=[0.5, 1.0])
+    >>> bool(np.all(curve.distance > 0))
+    True
     """
     device, w = _device(solution)
     engine = prepare(device, xi, sigma, form, output, None, rng)
@@ -215,6 +225,11 @@ def excess_at(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> excess_at([0.2], [0.1, 0.3], [0.1, 0.2], kind="linear").round(4).tolist()
+    [0.15]
     """
     places = np.atleast_1d(places)
     if places.ndim != 1:

@@ -63,6 +63,12 @@ def match_units(
         names it.
 
     Source: P3, SM IV.
+
+    Examples
+    --------
+    >>> a = np.array([[1.0, 2.0], [3.0, -1.0]])
+    >>> match_units(a, a[::-1]).permutation.tolist()
+    [1, 0]
     """
     first = _scaled("w1", _configuration.weights(w1))
     second = _scaled("w2", _configuration.weights(w2))
@@ -110,6 +116,13 @@ def match_layers(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or shape; the message names it.
+
+    Examples
+    --------
+    >>> a = [np.array([[1.0, 2.0], [3.0, -1.0]]), np.array([1.0, 1.0])]
+    >>> b = [a[0][::-1], a[1]]  # two hidden units, exchanged
+    >>> bool(np.all(match_layers(a, b)[0] == a[0]))
+    True
     """
     first = _layers("w1", _configuration.weights(w1))
     second = _layers("w2", _configuration.weights(w2))
@@ -154,6 +167,11 @@ def overlap(
     TypeError, ValueError
         If an argument is of the wrong kind or shape, or has a unit that is zero; the message
         names it.
+
+    Examples
+    --------
+    >>> overlap([1, 1, -1, 1], [1, 1, 1, 1])
+    0.5
     """
     w1, w2 = _configuration.weights(w1), _configuration.weights(w2)
     if _is_layers(w1) or _is_layers(w2):

@@ -72,6 +72,15 @@ def noise_robustness(
         If an argument is of the wrong kind or out of range; the message names it.
 
     Source: P2, Fig. 3 (flips); P1, App. F (pixels).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> noise_robustness(network, xi, sigma, noise=[0.1], perturbations=3, rng=1).sizes["noise"]
+    1
     """
     xi, sigma = arguments.patterns(xi, sigma)
     net = _configuration.network(solution)
@@ -148,6 +157,15 @@ def error_profile(
         If an argument is of the wrong kind or out of range; the message names it.
 
     Source: P3, SM IV.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> error_profile(network, xi, sigma, distances=[0.1], samples=3, rng=1).sizes["distance"]
+    1
     """
     xi, sigma = arguments.signs("xi", xi, 2), arguments.array("sigma", sigma)
     if sigma.shape != xi.shape[:1]:

@@ -82,6 +82,15 @@ def simplex(
 
     Source: S. K. Ainsworth, J. Hayase, S. Srinivasa, Git Re-Basin, ICLR 2023, for both ways to
     match units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> sorted(simplex([network] * 2, xi, sigma, steps=2).sizes)
+    ['corner', 'point']
     """
     if not isinstance(solutions, (list, tuple)) or len(solutions) < 2:
         raise TypeError("solutions must be a list of Solutions or networks, at least two")

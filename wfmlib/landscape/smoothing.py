@@ -128,6 +128,15 @@ def gradient(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 9, rng=1)
+    >>> network = Perceptron().network(np.ones(9))
+    >>> gradient(network, xi, sigma, beta=1.0).shape
+    (9,)
     """
     surface = Surface(solution, xi, sigma, beta, loss, output_beta, gamma)
     slopes = surface.gradient()
@@ -174,6 +183,13 @@ def smallest_beta(
     by at most 0.4477 for each unit of ``log beta``, so a stability t cannot reach zero within
     ``t / (0.4477 K)``, and no crossing is stepped over. The walk ends where the steps vanish or
     where ``|tanh(z) - z| <= |z|^3 / 3`` shows that no error can follow further down.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> network = Perceptron().network(np.ones(9))
+    >>> smallest_beta(network, np.ones((1, 9)), [1])
+    0.0
     """
     surface = Surface(solution, xi, sigma, 1.0, "square", 1.0, 1.0)
     fields = surface.fields * surface.labels  # positive: a vote for the label

@@ -13,11 +13,23 @@ from wfmlib.models.protocols import Device, Network
 
 
 class NoSolution(UserWarning):
-    """An algorithm ended with weights that are not a solution."""
+    """An algorithm ended with weights that are not a solution.
+
+    Examples
+    --------
+    >>> issubclass(NoSolution, UserWarning)
+    True
+    """
 
 
 class NotSettled(UserWarning):
-    """Messages still changed when an algorithm stopped."""
+    """Messages still changed when an algorithm stopped.
+
+    Examples
+    --------
+    >>> issubclass(NotSettled, UserWarning)
+    True
+    """
 
 
 WORDS = {
@@ -86,6 +98,14 @@ class Solution:
         How often it went through all patterns.
     history : dict of numpy.ndarray
         What it recorded on its way.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, learning, patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> solution = learning.focusing_bp(Perceptron(), xi, sigma, rng=1)
+    >>> solution.errors, solution.network.errors(xi, sigma)
+    (0, 0)
     """
 
     device: Device | None

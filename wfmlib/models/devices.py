@@ -221,6 +221,11 @@ class Committee(Device):
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> Committee(3).shape(9)
+    (3, 9)
     """
 
     units: Count
@@ -253,6 +258,11 @@ class ParityMachine(Device):
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> ParityMachine(3).shape(9)
+    (3, 3)
     """
 
     units: Count
@@ -290,6 +300,11 @@ def accepted(device):
     ------
     TypeError
         If it is none; the message names `device`, and says so where a class was given.
+
+    Examples
+    --------
+    >>> accepted(Perceptron())
+    Perceptron(weights=Binary())
     """
     if not isinstance(device, Device):
         hint = "; call the class" if isinstance(device, type) else ""

@@ -48,6 +48,12 @@ class BinaryMLP:
         If `w` is not a sequence of arrays of numbers.
     ValueError
         If `w` is empty, or a layer holds anything but signs, or does not fit the one below.
+
+    Examples
+    --------
+    >>> network = BinaryMLP([np.ones((3, 5)), np.ones((1, 3))])
+    >>> network.inputs, network.units
+    (5, (3,))
     """
 
     def __init__(self, w: ArrayLike) -> None:

@@ -93,6 +93,16 @@ class PerceptronNetwork(Machine):
         If `w` does not hold real numbers.
     ValueError
         If `w` has not one axis, is empty, is not finite, or is zero throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> device = Perceptron()
+    >>> network = device.network(np.ones(device.shape(12)))
+    >>> type(network).__name__, network.output(xi).shape
+    ('PerceptronNetwork', (5,))
     """
 
     def __init__(self, w: ArrayLike) -> None:
@@ -227,6 +237,16 @@ class TreeCommitteeNetwork(TreeMachine):
         If `w` does not hold real numbers.
     ValueError
         If `w` has not two axes, is empty, is not finite, or is zero throughout in a unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import TreeCommittee, patterns
+    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> device = TreeCommittee(3)
+    >>> network = device.network(np.ones(device.shape(12)))
+    >>> type(network).__name__, network.output(xi).shape
+    ('TreeCommitteeNetwork', (5,))
     """
 
     def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
@@ -277,6 +297,16 @@ class CommitteeNetwork(TreeCommitteeNetwork):
         If `w` does not hold real numbers.
     ValueError
         If `w` has not two axes, is empty, is not finite, or is zero throughout in a unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Committee, patterns
+    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> device = Committee(3)
+    >>> network = device.network(np.ones(device.shape(12)))
+    >>> type(network).__name__, network.output(xi).shape
+    ('CommitteeNetwork', (5,))
     """
 
     tree = False
@@ -314,6 +344,16 @@ class ParityMachineNetwork(TreeMachine):
         If `w` does not hold real numbers.
     ValueError
         If `w` has not two axes, is empty, is not finite, or is zero throughout in a unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import ParityMachine, patterns
+    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> device = ParityMachine(3)
+    >>> network = device.network(np.ones(device.shape(12)))
+    >>> type(network).__name__, network.output(xi).shape
+    ('ParityMachineNetwork', (5,))
     """
 
     def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
@@ -370,6 +410,16 @@ class ReluCommitteeNetwork(TreeMachine):
     ValueError
         If `w` has not two axes, is empty, is not finite, is zero throughout in a unit, or has an
         odd number of units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import ReLU, TreeCommittee, patterns
+    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> device = TreeCommittee(4, ReLU())
+    >>> network = device.network(np.ones(device.shape(12)))
+    >>> type(network).__name__, network.output(xi).shape
+    ('ReluCommitteeNetwork', (5,))
     """
 
     def __init__(self, w: ArrayLike, *, tree: bool = True) -> None:

@@ -66,6 +66,11 @@ def paired(one: ArrayLike, other: ArrayLike) -> Paired:
     ------
     TypeError, ValueError
         If the two are not rows of numbers, of the same length.
+
+    Examples
+    --------
+    >>> paired([3, 5, 4, 6, 7], [1, 2, 3, 4, 4]).p
+    0.0625
     """
     one, other = arguments.reals("one", one), arguments.reals("other", other)
     if one.ndim != 1 or one.shape != other.shape:
@@ -106,6 +111,11 @@ def holm(p: Annotated[ArrayLike, Interval(ge=0.0, le=1.0), Or(np.nan)]) -> Array
         If `p` is not a row of numbers from 0 to 1.
 
     Source: Holm, Scand. J. Statist. 6, 65 (1979).
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04]).tolist()
+    [0.02, 0.04]
     """
     p = np.asarray(p)
     if p.ndim != 1:

@@ -51,12 +51,24 @@ DELTAS = 32
 
 
 def step(bits: int) -> float:
-    """Return the distance of two neighbours on the grid."""
+    """Return the distance of two neighbours on the grid.
+
+    Examples
+    --------
+    >>> step(10)  # 2^-10
+    0.0009765625
+    """
     return 2.0**-bits
 
 
 def scale_of(bits: int) -> float:
-    """Return what `on_grid` takes: a number whose own last bit is the step of the grid."""
+    """Return what `on_grid` takes: a number whose own last bit is the step of the grid.
+
+    Examples
+    --------
+    >>> on_grid(0.3, scale_of(2))  # in quarters
+    0.25
+    """
     return 1.5 * 2.0 ** (52 - bits)
 
 
@@ -66,6 +78,11 @@ def on_grid(x, scale):
 
     For ``|x| < scale / 3``, where ``x + scale`` has the bits of the grid and no others; beyond
     that, more or fewer are kept.
+
+    Examples
+    --------
+    >>> on_grid(0.3, scale_of(2))  # in quarters
+    0.25
     """
     return (x + scale) - scale
 
@@ -77,7 +94,14 @@ def on_grid(x, scale):
 
 @njit(cache=True, nogil=True)
 def square(x):
-    """Return ``x . x``, shape (M,): eight sums side by side, then their sum in pairs."""
+    """Return ``x . x``, shape (M,): eight sums side by side, then their sum in pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> square(np.array([3.0, 4.0]))
+    25.0
+    """
     a = b = c = d = e = f = g = h = 0.0
     whole = len(x) // 8 * 8
     for i in range(0, whole, 8):
@@ -96,7 +120,14 @@ def square(x):
 
 @njit(cache=True, nogil=True)
 def square_distance(x, y):
-    """Return ``|x - y|^2``, four sums side by side."""
+    """Return ``|x - y|^2``, four sums side by side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> square_distance(np.array([3.0, 4.0]), np.zeros(2))
+    25.0
+    """
     a = b = c = d = 0.0
     whole = len(x) // 4 * 4
     for i in range(0, whole, 4):
@@ -144,6 +175,11 @@ def exp(x):
     """Return ``e^x``; the error is below 1 unit in the last place, of a subnormal result too.
 
     Without a branch, so that a loop over numbers becomes vector instructions.
+
+    Examples
+    --------
+    >>> round(exp(1.0), 10)
+    2.7182818285
     """
     c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13 = SERIES
     x = LOWEST if x < LOWEST else (HIGHEST if x > HIGHEST else x)  # NaN stays
@@ -161,6 +197,11 @@ def expm1(x):
     """Return ``e^x - 1`` for ``x <= 700``; the error is below 2 units in the last place.
 
     Without a branch, as `exp`.
+
+    Examples
+    --------
+    >>> round(expm1(1e-5), 10)
+    1.00001e-05
     """
     c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13 = SERIES
     x = -60.0 if x < -60.0 else x  # -1 to every digit; NaN stays
@@ -185,6 +226,11 @@ def log(x):
     """Return ``ln x`` for normal ``x > 0``; the error is below 1 unit in the last place.
 
     Without a branch, as `exp`. Infinity gives a number above 709, NaN any: for callers to know.
+
+    Examples
+    --------
+    >>> round(log(2.0), 10)
+    0.6931471806
     """
     l1, l2, l3, l4, l5, l6, l7 = LOGARITHM
     bits = np.float64(x).view(np.uint64) + TO_ONE
@@ -202,6 +248,11 @@ def log1p_of_share(x):
     """Return ``ln(1 + x)`` for ``0 <= x <= 1``; the error is below 2 units in the last place.
 
     Without a branch, as `exp`; NaN gives any number.
+
+    Examples
+    --------
+    >>> round(log1p_of_share(0.5), 10)
+    0.4054651081
     """
     u = 1.0 + x
     return log(u) + (x - (u - 1.0)) / u
@@ -209,7 +260,13 @@ def log1p_of_share(x):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log1p(x):
-    """Return ``ln(1 + x)`` for ``x >= 0``; the error is below 1 unit in the last place."""
+    """Return ``ln(1 + x)`` for ``x >= 0``; the error is below 1 unit in the last place.
+
+    Examples
+    --------
+    >>> round(log1p(1e-5), 10)
+    1e-05
+    """
     if not x < 2.0**53:  # NaN and infinity, too: 1 + x is x
         if not x < math.inf:
             return x

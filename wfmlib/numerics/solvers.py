@@ -54,6 +54,11 @@ class Report:
         How often the equation was evaluated.
     message : str
         The same in words.
+
+    Examples
+    --------
+    >>> Report(True, 1e-13, 7, 'fixed point').iterations
+    7
     """
 
     converged: bool
@@ -71,6 +76,14 @@ class NotConverged(RuntimeError):
         How it ended; `residual` is its residual.
     state : float or ndarray or None
         Where it ended.
+
+    Examples
+    --------
+    >>> try:
+    ...     first_root(lambda x: 1.0 + x * x, 0.0, 2.0)
+    ... except NotConverged as failure:
+    ...     print(failure.residual)
+    5.0
     """
 
     def __init__(self, report: Report, state: object | None = None) -> None:
@@ -88,7 +101,16 @@ class NotConverged(RuntimeError):
 
 
 class NoZero(NotConverged):
-    """A function keeps its sign where a zero was looked for: there is none, or two as one."""
+    """A function keeps its sign where a zero was looked for: there is none, or two as one.
+
+    Examples
+    --------
+    >>> try:
+    ...     first_root(lambda x: 1.0 + x * x, 0.0, 2.0)
+    ... except NoZero as failure:
+    ...     print(failure)
+    no change of sign from 0 to 2
+    """
 
 
 def accepted(
@@ -200,6 +222,12 @@ def first_root(
         without a zero.
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> root, report = first_root(lambda x: x * x - 2.0, 0.0, 2.0)
+    >>> round(root, 10), report.converged
+    (1.4142135624, True)
     """
     arguments.function("function", function)
     values = {}
@@ -357,6 +385,12 @@ def fixed_point(
     TypeError, ValueError
         If an argument is of the wrong kind or out of range, or an image has not the
         shape of its argument; the message names it.
+
+    Examples
+    --------
+    >>> state, report = fixed_point(np.cos, [0.5])
+    >>> state.round(10).tolist(), report.converged
+    ([0.7390851332], True)
     """
     arguments.function("mapping", mapping)
     state = arguments.reals("start", start)
@@ -437,6 +471,12 @@ def continuation(
         Where `solve` does, unless `failed` is ``"nan"``.
     TypeError, ValueError
         If `solve` is not a function, `failed` neither of the two, or every value out of range.
+
+    Examples
+    --------
+    >>> roots, *_ = continuation(lambda a, start: np.array([a**0.5]), [1.0, 4.0], None)
+    >>> roots.ravel().tolist()
+    [1.0, 2.0]
     """
     arguments.function("solve", solve)
     states: list[Array | None] = []

@@ -23,7 +23,13 @@ SMALL = 0.01  # of the weights' length, and of the loss: how much a model at a m
 
 
 class ModelWarning(UserWarning):
-    """A model is not what a measure takes it for; the message says by how much."""
+    """A model is not what a measure takes it for; the message says by how much.
+
+    Examples
+    --------
+    >>> issubclass(ModelWarning, UserWarning)
+    True
+    """
 
 
 class Model:

@@ -6,6 +6,31 @@ weights. Configurations are discrete, so the entropy cannot be negative; the rep
 becomes so above some beta. Its value there is the best estimate of the minima that replica
 symmetry can give, unless it has lost stability before: `working_beta` is the smaller of the two.
 The limit beta -> infinity taken blindly is `zero_temperature`; it lies beyond both.
+
+The free entropy is that of `saddles.replica_symmetric` with another f (P1, appendix B1),
+
+    f(omega) = ln E_z exp[-beta loss_gamma(omega + sqrt(1 - c) z)]             [eq-ce-log-weight]
+
+and ``energy = -d phi / d beta``, ``entropy = phi + beta energy``. For the binary perceptron it is
+short in plain NumPy, and the fast state is stationary in it:
+
+>>> x, weight = np.polynomial.hermite_e.hermegauss(100)
+>>> weight = weight / weight.sum()
+>>> def phi(q, q_hat, beta, alpha, gamma):
+...     field = np.sqrt(q) * x[:, None] + np.sqrt(1 - q) * x
+...     f = np.log(np.exp(-beta * loss(gamma, field)) @ weight)
+...     entropic = weight @ np.log(2 * np.cosh(np.sqrt(q_hat) * x)) - q_hat * (1 - q) / 2
+...     return entropic + alpha * (weight @ f)
+>>> point = typical.solve(Perceptron(), 0.5, CrossEntropy(1.0, 5.0))
+>>> place = np.array([point.q, point.q_hat, 5.0])
+>>> slopes = [
+...     (phi(*place + step, 0.5, 1.0) - phi(*place - step, 0.5, 1.0)) / 2e-4
+...     for step in 1e-4 * np.eye(3)
+... ]
+>>> print(f"{phi(*place, 0.5, 1.0):.6f} {point.free_entropy:.6f}")
+0.046869 0.046869
+>>> print(f"{abs(slopes[0]):.5f} {abs(slopes[1]):.5f}, {-slopes[2]:.5f} {point.energy:.5f}")
+0.00000 0.00000, 0.07945 0.07945
 """
 
 from __future__ import annotations
@@ -180,6 +205,12 @@ def working_beta(device: Device, alpha: Positives, gamma: Sharpnesses) -> Any:
     ------
     TypeError, ValueError, NotConverged
         As `zero_entropy_beta`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(working_beta(Perceptron(), 0.4, 1.0), 4)
+    88.5661
     """
     return _lines(lambda point: min(point.entropy, 1.0 - point.replicon), device, alpha, gamma)
 
@@ -311,6 +342,12 @@ def zero_temperature(device: Perceptron, alpha: Positive, gamma: Sharpness) -> Z
         dq exceeds 1e299.
 
     Source: P1, appendix B1, with the equation for dq that is missing there.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(zero_temperature(Perceptron(), 0.5, 1.0).energy, 4)
+    0.043
     """
     checked(device, Margin(0.0), kinds=(PERCEPTRON,), weights=(Binary,))
     if gamma == math.inf and alpha <= 4.0 / math.pi:

@@ -85,7 +85,7 @@ def sweep(asked, begin, names, *, along, meaning=None, progress=False, **attribu
 
     arrays = {name: labelled(name, value) for name, value in asked.items()}
     full = xr.broadcast(*xr.align(*arrays.values(), join="exact"))
-    table = {name: one.values.ravel() for name, one in zip(arrays, full, strict=True)}
+    table = {name: array.values.ravel() for name, array in zip(arrays, full, strict=True)}
     paths = {}  # the places at which the others are the same
     for place, row in enumerate(zip(*table.values(), strict=True)):
         others = dict(zip(table, row, strict=True))
@@ -100,8 +100,8 @@ def sweep(asked, begin, names, *, along, meaning=None, progress=False, **attribu
     steps = [begin(**_plain(order[0][0]))] if len(order) == 1 else [None] * len(order)
     starts = [None] * len(order)
 
-    def solved(at, _):
-        path, place = at
+    def solved(visit, _):
+        path, place = visit
         if steps[path] is None:
             try:
                 steps[path] = begin(**_plain(order[path][0]))
@@ -129,12 +129,12 @@ def dataset(arrays, columns, meaning=None, **attributes):
 
     meaning = MEANING | (meaning or {})
     coords = {}
-    for name, one in arrays.items():
-        if one.ndim == 0 and one.dtype == object:
-            attributes |= {name: one.item()}
-        label, values = _coordinate(name, one)
-        coords |= {dim: one.coords[dim].variable for dim in one.dims if dim in one.coords}
-        coords[label] = (one.dims, values)
+    for name, array in arrays.items():
+        if array.ndim == 0 and array.dtype == object:
+            attributes |= {name: array.item()}
+        label, values = _coordinate(name, array)
+        coords |= {dim: array.coords[dim].variable for dim in array.dims if dim in array.coords}
+        coords[label] = (array.dims, values)
     plain = {
         name: value if isinstance(value, (int, float, str)) else repr(value)
         for name, value in attributes.items()
@@ -142,12 +142,12 @@ def dataset(arrays, columns, meaning=None, **attributes):
     return explained(xr.Dataset(columns, coords, plain), meaning)
 
 
-def explained(found, meaning=MEANING):
+def explained(curves, meaning=MEANING):
     """Return a Dataset whose variables say their units and what they are."""
-    for name, one in found.variables.items():
+    for name, variable in curves.variables.items():
         if name in meaning:
-            one.attrs |= dict(zip(("units", "long_name"), meaning[name], strict=True))
-    return found
+            variable.attrs |= dict(zip(("units", "long_name"), meaning[name], strict=True))
+    return curves
 
 
 def labelled(name, value):
@@ -156,14 +156,14 @@ def labelled(name, value):
 
     if isinstance(value, xr.DataArray):
         return value
-    given = arguments.array(name, value)
-    if given.ndim > 1:
+    values = arguments.array(name, value)
+    if values.ndim > 1:
         raise ValueError(
-            f"{name} must be one row at most, got shape {given.shape}: curves are solved at every "
-            "combination of their arguments. An xarray.DataArray keeps its dimensions"
+            f"{name} must be one row at most, got shape {values.shape}: curves are solved at "
+            "every combination of their arguments. An xarray.DataArray keeps its dimensions"
         )
-    array = xr.DataArray(given, dims=[name] * given.ndim)
-    return array.rename({name: _coordinate(name, array)[0]}) if given.ndim else array
+    array = xr.DataArray(values, dims=[name] * values.ndim)
+    return array.rename({name: _coordinate(name, array)[0]}) if values.ndim else array
 
 
 def _coordinate(name, array):
@@ -174,12 +174,12 @@ def _coordinate(name, array):
     if name not in ("constraint", "reference"):
         return name, array.values
     values = array.values.ravel()
-    if any(all(type(one) is kind for one in values) for kind in (Margin, Band)):
+    if any(all(type(value) is kind for value in values) for kind in (Margin, Band)):
         name = "kappa" if name == "constraint" else f"{name}_kappa"
-        told = np.array([one.kappa for one in values], dtype=float)
+        labels = np.array([constraint.kappa for constraint in values], dtype=float)
     else:
-        told = np.array([repr(one) for one in values])
-    return name, told.reshape(array.shape)
+        labels = np.array([repr(constraint) for constraint in values])
+    return name, labels.reshape(array.shape)
 
 
 def _plain(others):

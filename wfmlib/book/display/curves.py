@@ -41,6 +41,11 @@ class Curve:
     TypeError, ValueError
         If `x`, `y` or `error` does not hold real numbers, shapes do not match, or `line`,
         `colour`, `only` or `smooth` is not one of those allowed.
+
+    Examples
+    --------
+    >>> Curve("entropy", [0.0, 1.0], [0.5, 0.2]).name
+    'entropy'
     """
 
     name: str
@@ -97,6 +102,11 @@ class Rule:
     ------
     TypeError, ValueError
         If not exactly one of `x` and `y` is given, or it does not hold real numbers.
+
+    Examples
+    --------
+    >>> Rule("capacity", x=0.833).name
+    'capacity'
     """
 
     name: str

@@ -147,6 +147,11 @@ def stops_of(values: ArrayLike, stops: ArrayLike) -> np.ndarray:
     -------
     numpy.ndarray
         In the order of `values`.
+
+    Examples
+    --------
+    >>> stops_of([0.1, 0.2, 0.3], [0.25]).tolist()
+    [0.1, 0.2, 0.25, 0.3]
     """
     return between.check(np.asarray(values, dtype=float), stops)
 

@@ -27,6 +27,11 @@ class Result:
         Whether the answer is right, within the tolerance of the exercise.
     said : str
         "right", or a hint. The right answer is not in it.
+
+    Examples
+    --------
+    >>> Result("1.2", True, "right")
+    Exercise 1.2: right
     """
 
     exercise: str

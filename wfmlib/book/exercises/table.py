@@ -37,7 +37,13 @@ QUESTIONS: dict[str, Number | Function] = {
 
 
 def available() -> tuple[str, ...]:
-    """Return the numbers of the exercises that can be checked, in the order of the book."""
+    """Return the numbers of the exercises that can be checked, in the order of the book.
+
+    Examples
+    --------
+    >>> len(available()) > 0
+    True
+    """
     return tuple(QUESTIONS)
 
 

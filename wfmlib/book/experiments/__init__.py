@@ -79,6 +79,11 @@ def names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
+
+    Examples
+    --------
+    >>> "fbp-perceptron" in names()
+    True
     """
     return tuple(sorted(MODULES))
 
@@ -92,6 +97,11 @@ def get(name: str) -> Any:
         If `name` is not a string.
     ValueError
         If there is none; the message names those with a similar name.
+
+    Examples
+    --------
+    >>> get("fbp-perceptron").name
+    'fbp-perceptron'
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")
@@ -206,6 +216,11 @@ def find(name: str, folder: str | Path | None = None, *, scale: str = "paper") -
         If there is no such experiment or scale.
     FileNotFoundError
         If there is none; the message says how to get it.
+
+    Examples
+    --------
+    >>> find("fbp-perceptron").name
+    'fbp-perceptron.nc'
     """
     get(name.partition(runs.MARK)[0] if isinstance(name, str) else name).scale(scale)
     chosen = results_folder() if folder is None else folder
@@ -325,6 +340,11 @@ def load(
         If there is no archive; the message says how to get it.
     DamagedArchiveError
         If its SHA-256 is not that of the registry, or it is no archive. It is a ValueError.
+
+    Examples
+    --------
+    >>> "alpha" in load("fbp-perceptron").dims
+    True
     """
     if settings is not None:
         name = changed(get(name), settings, scale).archive_name
@@ -430,6 +450,11 @@ def complete(name: str) -> Any:
     ArchiveError
         If there is none, if samples are missing in it, if it is damaged, or if it was made of
         another definition of the experiment.
+
+    Examples
+    --------
+    >>> "alpha" in complete("fbp-perceptron").dims
+    True
     """
     file, make = f"its archive {name}.nc", _make(name)
     try:

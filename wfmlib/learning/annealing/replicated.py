@@ -131,6 +131,14 @@ def replicated_annealing(
     -----
     P2, Fig. 3, and Baldassi et al., PNAS 113, E7655 (2016). Of the schedules the papers say only
     that they are slow; these are ours.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> solution = replicated_annealing(Perceptron(), xi, sigma, replicas=3, sweeps=50, rng=1)
+    >>> solution.device
+    Perceptron(weights=Binary())
     """
     model = Model(device, xi, sigma, loss, gamma)
     y = replicas

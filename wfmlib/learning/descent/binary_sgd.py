@@ -139,6 +139,14 @@ def binary_sgd(
     -----
     P3, SM IV; Hubara et al., BinaryNet (2016). There are no biases and no batch normalisation.
     The same seed gives the same bits on every processor.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> solution = binary_sgd(xi, sigma, units=[5], epochs=3, rng=1)
+    >>> solution.epochs
+    3
     """
     outputs = 1 if classes == 2 else classes
     xi, sigma = labelled(xi, sigma, outputs)

@@ -139,6 +139,14 @@ def entropic_least_action(
     Replicas that no longer err contract by ``1 - coupling * eta`` a mini-batch: at the default
     values 10 mini-batches an epoch take about 160 epochs to bring a spread of 1 to 1e-7. A
     collapse does not say that the centre is a solution: a strong coupling forces it.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, Spherical, patterns
+    >>> xi, sigma = patterns.random(20, 101, rng=1)
+    >>> solution = entropic_least_action(Perceptron(Spherical()), xi, sigma, replicas=3, rng=1)
+    >>> solution.errors
+    0
     """
     instance = prepare(device, xi, sigma, batch)
     eta = on_grid(eta, GRID)

@@ -49,6 +49,11 @@ class Schedule:
     ------
     TypeError, ValueError
         If a value is of the wrong kind or out of range; the message names it.
+
+    Examples
+    --------
+    >>> Schedule(eta=0.1, gamma=1.0, beta=1.0, gamma_growth=0.1, beta_growth=0.1).eta
+    0.1
     """
 
     eta: Positive

@@ -47,6 +47,11 @@ def all_weights(N: Annotated[int, Interval(ge=1, le=22)], *, dtype: DTypeLike = 
         If `N` is not an integer.
     ValueError
         If `N` is out of range, or `dtype` does not hold signs.
+
+    Examples
+    --------
+    >>> all_weights(2).tolist()
+    [[-1, -1], [-1, 1], [1, -1], [1, 1]]
     """
     kind = arguments.dtype(dtype)
     weights = np.empty((2**N, N), dtype=kind)

@@ -64,6 +64,13 @@ def solution_clusters(
     Cliques of the graph of pairs at that distance. The cost is one comparison, about a
     nanosecond, for each pair of solutions; for three replicas one more for each two solutions
     at that distance from a third, and so on: it grows with the power y of their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solutions = np.array([[1, 1, 1], [1, 1, -1], [-1, -1, -1]])
+    >>> solution_clusters(solutions, 1, 2)
+    2
     """
     words, N = _words(solutions)
     distance = arguments.integer("distance", distance, 0, N)
@@ -118,6 +125,12 @@ def surrounding_counts(
     Counts around all centres are the convolution of "is a solution" with "is at that distance
     from the origin", on the group of sign flips. It is a product after a Walsh-Hadamard
     transform: N 2^N additions whatever the number of solutions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> surrounding_counts(np.array([[1, 1, 1], [1, 1, -1]]), 1)
+    array([0, 0, 1, 1, 1, 1, 1, 1])
     """
     words, N = _words(solutions)
     distance = arguments.integer("distance", distance, 0, N)

@@ -65,6 +65,11 @@ def exponential(
     -------
     numpy.ndarray
         Shape (steps,).
+
+    Examples
+    --------
+    >>> exponential(1.0, 4.0, steps=3).round(6).tolist()
+    [1.0, 2.0, 4.0]
     """
     last = arguments.real("last", last, first)
     return np.geomspace(first, last, steps)
@@ -85,6 +90,11 @@ def atanh_steps(steps: Annotated[int, Ge(2)] = 30, cap: Positive = 10.0) -> Arra
     -------
     numpy.ndarray
         Shape (steps,).
+
+    Examples
+    --------
+    >>> atanh_steps(steps=3, cap=10.0).round(4).tolist()
+    [0.0, 0.5493, 10.0]
     """
     couplings = np.arctanh(np.arange(steps - 1) / (steps - 1))
     return np.minimum(np.append(couplings, cap), cap)
@@ -115,6 +125,13 @@ def pseudo_reinforcement(
     -------
     numpy.ndarray
         Shape (steps, 2).
+
+    Examples
+    --------
+    >>> pseudo_reinforcement(steps=3, exponent=0.5, last=0.5)
+    array([[0.        , 2.        ],
+           [0.54930614, 2.33333333],
+           [0.88137359, 3.        ]])
     """
     x = exponent
     rates = np.linspace(0.0, last, steps)

@@ -59,6 +59,12 @@ class PackedPatterns:
     ------
     TypeError, ValueError
         If an array does not hold signs, or the shapes do not match.
+
+    Examples
+    --------
+    >>> packed = PackedPatterns.random(6, 64, rng=1)
+    >>> packed.unpack()[0].shape
+    (64,)
     """
 
     def __init__(self, xi: ArrayLike, sigma: ArrayLike) -> None:

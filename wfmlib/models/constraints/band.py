@@ -37,6 +37,12 @@ class Band(LogConcave):
     -----
     Source: B. Aubin, W. Perkins, L. Zdeborova, J. Phys. A 52, 294003 (2019); C. Baldassi, R.
     Della Vecchia, C. Lucibello, R. Zecchina, J. Stat. Mech. (2020) 073303.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(Band(1.0).log_weight(np.array(0.0), 1.0)), 6)  # ln [1 - 2 H(1)]
+    -0.381715
     """
 
     kappa: Positive

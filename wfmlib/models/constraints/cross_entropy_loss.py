@@ -35,6 +35,12 @@ class Gibbs(NamedTuple):
         Mean loss of the pattern  [eq-ce-energy].
     errors : ndarray
         Probability that the field is negative  [eq-ce-error-rate].
+
+    Examples
+    --------
+    >>> loss = CrossEntropy(1.0, 5.0)
+    >>> round(float(loss.gibbs(np.array([0.0]), 0.5).errors[0]), 4)
+    0.1064
     """
 
     log_weight: np.ndarray
@@ -59,6 +65,13 @@ class CrossEntropy(LogConcave):
     beta : float
         Inverse temperature, from 1e-6 to 1e300: a loss that is exponentially small in gamma
         wants an exponentially large one.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> from wfmlib.theory import typical
+    >>> round(typical.solve(Perceptron(), 0.5, CrossEntropy(1.0, 5.0)).energy, 4)
+    0.0794
     """
 
     gamma: Sharpness
@@ -203,6 +216,11 @@ def proximal(omega, variance, gamma, beta):
 
     By Newton's steps in ``ln s(x) + ln(beta variance) - ln(x - omega)``, which is nearly linear
     where s is small, kept in a bracket: s is at most 1, and at most ``e^{-2 gamma x}``.
+
+    Examples
+    --------
+    >>> round(proximal(0.0, 0.5, 1.0, 5.0), 4)  # pushed to the right
+    0.5888
     """
     pull = beta * variance
     low, high = omega, omega + pull

@@ -53,6 +53,13 @@ class Response(NamedTuple):
         f, the mean force f', and f''.
     edge : ndarray
         How f changes as the constraint is loosened; NaN where it has no edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wfmlib import Margin
+    >>> Margin(0.0).at(np.zeros(1), 1.0).slope.round(4).tolist()
+    [0.7979]
     """
 
     log_weight: np.ndarray
@@ -102,6 +109,12 @@ class Grouped(NamedTuple):
     information : float
         ``E [m <f> - ln < e^{m f} >]`` with the first average tilted and the second not: how much
         the weight of the groups changes the measure, a relative entropy. Not negative.
+
+    Examples
+    --------
+    >>> from wfmlib import Margin
+    >>> round(Margin(0.0).grouped(0.3, 0.2, 0.5, 0.5).term, 4)
+    -0.9029
     """
 
     common: float
@@ -127,6 +140,13 @@ class Tilted(NamedTuple):
         Weight of each field inside.
     log_norm, moved : ndarray
         ``ln <e^{m f}>``, without f at the likeliest field; what its mean is compared with.
+
+    Examples
+    --------
+    >>> from wfmlib import Band
+    >>> fields = Band(1.0).tilted(0.3, 0.2, 0.5, 0.5)
+    >>> round(fields.grouped().term, 4)
+    -0.4162
     """
 
     m: float
@@ -170,6 +190,12 @@ class Limit(NamedTuple):
         Limit of ``y E [<f'^2> - <f'>^2]``, y times `Grouped.spread`:
         ``E de f''^2 / (1 - de f'')`` for one field. It is ``force + 2 d term / d c`` at fixed de,
         and so, for a finite machine, ``force + 2 d term / d q1`` at fixed d0.
+
+    Examples
+    --------
+    >>> from wfmlib import Margin
+    >>> round(Margin(0.0).limit(0.5, 0.2, 0.5).term, 4)
+    -0.8175
     """
 
     term: float
@@ -192,6 +218,11 @@ class Averages(NamedTuple):
         ``E r f'`` with the force on the reference itself.
     stiffness : float
         ``E f''^2``.
+
+    Examples
+    --------
+    >>> Averages(-0.5, 1.0, 0.4, 0.3, 0.2).force
+    1.0
     """
 
     log_weight: float
@@ -207,6 +238,11 @@ class Split(NamedTuple):
     Given x and y, what counted solutions share of their field is ``slope x + width y``, and `own`
     is the variance of the rest; the reference's field has the mean ``sqrt(c) x + lean y`` and the
     variance `left`, and `variance` given x alone.
+
+    Examples
+    --------
+    >>> Split(c=0.5, variance=0.5, slope=0.6, width=0.3, own=0.5, lean=0.2, left=0.46).lean
+    0.2
     """
 
     c: float
@@ -223,6 +259,12 @@ class LogConcave:
 
     Fields are in units of the activation's scale, see `rescaled`. A member has `kappa` if it has
     an edge.
+
+    Examples
+    --------
+    >>> from wfmlib import Margin
+    >>> issubclass(Margin, LogConcave), Margin(0.0).hard, Margin(0.0).even
+    (True, True, False)
     """
 
     hard = True  #: whether a pattern is right or wrong: what is counted are solutions

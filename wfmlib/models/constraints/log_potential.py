@@ -35,6 +35,12 @@ class Pushed:
     ----------
     log_weight, slope, curvature : ndarray
         Logarithm of the average weight, and its derivatives in omega  [eq-log-weight].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isinstance(LogPotential(1.0).at(np.array([0.2]), 0.5), Pushed)
+    True
     """
 
     def __init__(self, omega, width, exponent):
@@ -83,6 +89,13 @@ class LogPotential(LogConcave):
     is a reference.
 
     Source: D. Straziota, E. Demyanenko, C. Baldassi, C. Lucibello, arXiv:2502.16292.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> from wfmlib.theory import typical
+    >>> round(typical.solve(Perceptron(), 0.3, LogPotential(1.0)).entropy, 4)
+    0.4098
     """
 
     exponent: Annotated[float, Interval(ge=0.1, le=100.0)] = 1.0

@@ -42,6 +42,14 @@ class Margin(LogConcave):
     ----------
     kappa : float
         Finite, of either sign.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(Margin(0.0).log_weight(np.array(0.0), 1.0)), 6)  # ln H(0)
+    -0.693147
+    >>> Margin(0.2).admits(Margin(0.3))
+    True
     """
 
     kappa: Finite = 0.0

@@ -32,7 +32,13 @@ RULE = gaussian.legendre_rule()
 
 @dataclass(frozen=True)
 class Binary:
-    """Weights ``w_i = +1`` or ``-1``; entropies count configurations, ``ln 2`` at load 0."""
+    """Weights ``w_i = +1`` or ``-1``; entropies count configurations, ``ln 2`` at load 0.
+
+    Examples
+    --------
+    >>> round(Binary().entropic(1.0).q, 4), Binary().entropy
+    (0.3943, 0.6931471805599453)
+    """
 
     discrete = True  #: solutions run out where the entropy vanishes, not where q -> 1
     implicit = True  #: conjugates of a given overlap are solved for, not closed formulas

@@ -25,6 +25,11 @@ class Spherical:
 
     Entropies are logarithms of shares of the sphere: 0 without any pattern. The papers' volumes in
     the weights' own coordinates are larger by ``ln(2 pi e) / 2`` per weight, that of the sphere.
+
+    Examples
+    --------
+    >>> round(Spherical().entropic(2.0).q, 4)  # q / (1 - q)^2 = 2
+    0.5
     """
 
     discrete = False  #: solutions run out where q -> 1

@@ -19,6 +19,12 @@ class Entropic(NamedTuple):
         transform included; nats per weight.
     fluctuation : float
         Mean square of a weight's variance over the solutions: the weights' factor of the replicon.
+
+    Examples
+    --------
+    >>> from wfmlib import Binary
+    >>> round(Binary().entropic(1.0).q, 4)
+    0.3943
     """
 
     q: float
@@ -45,6 +51,11 @@ class ConstrainedEntropic(NamedTuple):
         included; nats per weight.
     fluctuation : float
         Mean square of a weight's variance over the counted solutions.
+
+    Examples
+    --------
+    >>> ConstrainedEntropic(0.8, 0.2, t0=0.3, t1_hat=1.0, term=0.2, fluctuation=0.1).p
+    0.8
     """
 
     p: float

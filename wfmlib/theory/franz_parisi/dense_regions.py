@@ -216,6 +216,12 @@ def margin_no_gap(
     Notes
     -----
     Source: P3, letter, Fig. 3.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(margin_no_gap(Perceptron(), 0.5), 4)
+    0.0291
     """
     return _margins("local_entropy", device, alpha, constraint)
 
@@ -252,6 +258,12 @@ def margin_monotonic(
     Notes
     -----
     Source: P3, letter, Fig. 3.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(margin_monotonic(Perceptron(), 0.5), 4)
+    0.0364
     """
     return _margins("derivative", device, alpha, constraint)
 
@@ -259,10 +271,7 @@ def margin_monotonic(
 def _margins(quantity, device, alpha, constraint):
     checked(device, constraint, weights=(Binary,))
 
-    def one(load):
-        return _margin(quantity, device, load, constraint)
-
-    return each(one, alpha)
+    return each(lambda load: _margin(quantity, device, load, constraint), alpha)
 
 
 @lru_cache(maxsize=256)  # seconds each, and a page asks for the same ones again
@@ -281,11 +290,11 @@ def _margin(quantity, device, alpha, constraint):
         return scan(Profile(device, alpha, reference, constraint))
 
     guess = estimate(quantity, device, alpha, constraint)
-    found = guess and touching(quantity, device, alpha, constraint, guess)
-    if found is not None and found[1] < top:
-        place, _ = lowest(found[1])
-        if abs(place - found[0]) < 1e-2:  # it is the lowest one
-            return kappa + math.exp(found[1])
+    dip = guess and touching(quantity, device, alpha, constraint, guess)
+    if dip is not None and dip[1] < top:
+        place, _ = lowest(dip[1])
+        if abs(place - dip[0]) < 1e-2:  # it is the lowest one
+            return kappa + math.exp(dip[1])
     # without a guess that leads there: by the lowest values alone
     start = min(math.log(0.08 * alpha * energetic(device).scale), top)
     limit = start - 30.0 if lowest(start)[1] > 0.0 else top
@@ -372,6 +381,12 @@ def gapless_threshold(
     ------
     TypeError, ValueError, NotConverged
         As `dense_threshold`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> gapless_threshold(Perceptron()) > dense_threshold(Perceptron())
+    True
     """
     checked(device, constraint, weights=(Binary,))
     return _load("local_entropy", device, constraint)

@@ -57,10 +57,10 @@ class Profile:
 
         def nearness(place):
             try:
-                at = self.at(place)
+                turn = self.at(place)
             except NotConverged:  # solutions on the sphere do not reach that far
                 return -1.0
-            return at.t1 - at.t0
+            return turn.t1 - turn.t0
 
         if nearness(FAR) > -1e-10:  # at small loads typical solutions are orthogonal
             return FAR
@@ -190,16 +190,16 @@ def touching(quantity, device, alpha, constraint, start):
         reference = Margin(constraint.kappa + math.exp(log_difference))
         profile = Profile(device, alpha, reference, constraint, states=states)
         if quantity == "local_entropy":
-            at = profile.at(place)
-            return [at.local_entropy * math.exp(-place), at.derivative]
+            turn = profile.at(place)
+            return [turn.local_entropy * math.exp(-place), turn.derivative]
         low, middle, high = (profile.at(place + h).derivative for h in (-STEP, 0.0, STEP))
         return [middle, 0.5 * (high - low) / STEP]  # the latter errs by a relative STEP^2
 
     try:
-        found = scipy.optimize.root(residual, start, options={"xtol": 1e-10, "eps": 1e-5})
+        root = scipy.optimize.root(residual, start, options={"xtol": 1e-10, "eps": 1e-5})
     except (NotConverged, ValueError):  # a guess led outside
         return None
-    return found.x if found.success and np.max(np.abs(found.fun)) < 1e-6 else None
+    return root.x if root.success and np.max(np.abs(root.fun)) < 1e-6 else None
 
 
 STEP = (

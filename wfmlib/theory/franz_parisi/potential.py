@@ -84,6 +84,13 @@ class Point(Shown):
         RS is stable for the counted solutions while it is below 1  [eq-fp-replicon].
     report : Report
         Residual: relative error of the conjugates.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5, 0.1)
+    >>> round(point.normalised, 4), round(point.replicon, 4)
+    (-0.1604, 0.188)
     """
 
     asked = ("device", "alpha", "distance", "reference", "constraint")
@@ -174,19 +181,19 @@ def solve(
 
 def _point(case, distance, state, report=None):
     """Return the point of a state at a distance."""
-    at = case.at(distance, state)
+    turn = case.at(distance, state)
     return Point(
         device=case.device,
         alpha=case.alpha,
-        distance=float(at.distance),
+        distance=float(turn.distance),
         reference=case.drawn_from,
         constraint=case.constraint,
-        local_entropy=float(at.local_entropy),
-        bound=float(at.bound),
-        slope=float(at.derivative),
-        p=float(at.p),
-        t0=float(at.t0),
-        replicon=float(at.replicon),
+        local_entropy=float(turn.local_entropy),
+        bound=float(turn.bound),
+        slope=float(turn.derivative),
+        p=float(turn.p),
+        t0=float(turn.t0),
+        replicon=float(turn.replicon),
         report=report,
     )
 
@@ -250,6 +257,13 @@ def curve(
     At distance 0 there is but the reference itself: for binary weights the local entropy is 0 if
     the reference has the margin that is counted, and ``-inf`` if not; for spherical weights the
     share vanishes, ``-inf``.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> entropy = curve(Perceptron(), 0.5, [0.1, 0.3]).local_entropy
+    >>> entropy.values.round(4).tolist()
+    [0.1647, 0.3106]
     """
 
     def around(alpha, constraint, reference):
@@ -282,14 +296,14 @@ def along(device, asked, around, progress=False):
 
         return step
 
-    found = sweep(asked, begin, COLUMNS, along="distance", progress=progress, device=device)
-    distances = found.distance.values
+    curves = sweep(asked, begin, COLUMNS, along="distance", progress=progress, device=device)
+    distances = curves.distance.values
     inside = (distances >= 0.0) & (distances <= 0.5)
     bound = np.full(distances.shape, np.nan)
     bound[inside] = device.weights.bound(distances[inside])
-    found["bound"] = (found.distance.dims, bound)
-    found["normalised"] = found.local_entropy - found.bound
-    return explained(found)
+    curves["bound"] = (curves.distance.dims, bound)
+    curves["normalised"] = curves.local_entropy - curves.bound
+    return explained(curves)
 
 
 @arguments.checked
@@ -338,18 +352,18 @@ def heights(distance, case):
             return case.at_reference
         state, _ = case.reach(distance)
         return _point(case, distance, state).local_entropy
-    found = along(case.device, {"distance": np.ravel(distance)}, lambda: case)
-    lost = ~found.converged.values
-    if np.any(lost):
-        largest = np.max(found.distance.values[lost])
+    curves = along(case.device, {"distance": np.ravel(distance)}, lambda: case)
+    failed = ~curves.converged.values
+    if np.any(failed):
+        largest = np.max(curves.distance.values[failed])
         warnings.warn(
-            f"no replica-symmetric saddle point at {np.sum(lost)} of "
-            f"{found.distance.size} distances, the largest {largest:.6g}: NaN there. There, "
-            f"{found.reason.values[found.distance.values == largest][0]}",
+            f"no replica-symmetric saddle point at {np.sum(failed)} of "
+            f"{curves.distance.size} distances, the largest {largest:.6g}: NaN there. There, "
+            f"{curves.reason.values[curves.distance.values == largest][0]}",
             RuntimeWarning,
             stacklevel=4,  # beyond what checks arguments
         )
-    return found.local_entropy.values.reshape(np.shape(distance))
+    return curves.local_entropy.values.reshape(np.shape(distance))
 
 
 @arguments.checked
@@ -378,6 +392,12 @@ def geometric_bound(
     ------
     TypeError, ValueError
         As `solve`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(geometric_bound(Perceptron(), 0.1), 4)
+    0.3251
     """
     bound = accepted(device).weights.bound(np.asarray(distance))
     return float(bound) if np.ndim(distance) == 0 else bound

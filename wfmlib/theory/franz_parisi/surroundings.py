@@ -10,13 +10,16 @@ import numpy as np
 from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import WEIGHTS
 from wfmlib.numerics import arguments
-from wfmlib.numerics.solvers import NotConverged, Report, accepted, fixed_point
-from wfmlib.theory import typical
+from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, fixed_point
 from wfmlib.theory.axes import AROUND, CONSTRAINTS, checked
 from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
-from wfmlib.theory.saddles.replica_symmetric import Stationary
-from wfmlib.theory.typical import thresholds
-from wfmlib.theory.typical.entropy import solved
+from wfmlib.theory.saddles.replica_symmetric import (
+    Stationary,
+    at_load,
+    capacity,
+    gibbs_averages,
+    largest_margin,
+)
 
 TOLERANCE = 1e-11
 LOOSE = 1e-9  # around configurations of a loss, whose table is good to that
@@ -66,14 +69,13 @@ class Surroundings:
         offered = (Band,) if constraint.even else (Margin, CrossEntropy, LogPotential)
         arguments.member("reference", reference, offered)
         needs = AROUND if weights is WEIGHTS else ()
-        checked(device, reference, CONSTRAINTS, weights=weights, needs=needs)
+        drawn = checked(device, reference, CONSTRAINTS, weights=weights, needs=needs)
         self.axes = checked(device, constraint, constraints, weights=weights, needs=needs)
         weights, term, _ = self.axes
-        alone = planted or self.alpha == 0.0  # whether there are no others beside it
-        if alone:
+        if planted or self.alpha == 0.0:  # there are no other references
             state = Stationary(0.0, weights, term, reference, alpha=self.alpha)
         else:
-            state = _typical(device, self.alpha, reference)
+            state = _typical(self.alpha, drawn)
         self.reference = Reference(state, self.alpha)
         self.largest = weights.largest_log_hat
         self.tolerance = TOLERANCE if reference.hard else LOOSE
@@ -92,18 +94,20 @@ class Surroundings:
             p_hat = self.reference.q_hat
         elif self.alpha > 0.0:
             with contextlib.suppress(NotConverged):  # no solutions of that margin: any start
-                p_hat = typical.solve(self.device, self.alpha, self.constraint).q_hat
+                p_hat = at_load(self.alpha, self.axes)[0].q_hat
         log_p_hat = min(max(math.log(max(p_hat, FREE)), -5.0), self.largest - 1.0)
         return np.array([log_p_hat] if self.reference.planted else [log_p_hat, 0.5])
 
     def at(self, distance, state):
         """Return the turn of the loop that begins at `state`, ``(ln p_hat, r)``."""
-        given = distance, *state
-        if self.last is None or self.last[0] != given:  # the saddle point is asked for again
+        arguments_of_turn = distance, *state
+        if (
+            self.last is None or self.last[0] != arguments_of_turn
+        ):  # the saddle point is asked for again
             correlation = 0.0 if self.reference.planted else min(max(state[1], 0.0), 1.0)
             p_hat = math.exp(state[0])
             turn = Constrained(distance, p_hat, correlation, self.reference, *self.axes)
-            self.last = given, turn
+            self.last = arguments_of_turn, turn
         return self.last[1]
 
     def solve(self, distance, start):
@@ -171,55 +175,64 @@ class Surroundings:
 
     def follow(self):
         """Return a solver for `continuation`, which starts where the last two points lead."""
-        seen, lost = [], []
+        points, failures = [], []  # the last two, and the first
 
         def step(distance, start):
-            if self.ends and seen and lost:
-                raise lost[0]
+            if self.ends and points and failures:
+                raise failures[0]
             place = math.log(distance)
-            if len(seen) == 2 and seen[1][0] != seen[0][0]:
-                (before, old), (last, new) = seen
+            if len(points) == 2 and points[1][0] != points[0][0]:
+                (before, state_before), (last, state_last) = points
                 stride = max(-2.0, min((place - last) / (last - before), 2.0))
-                start = new + stride * (new - old)
+                start = state_last + stride * (state_last - state_before)
                 start[0] = min(start[0], self.largest - 1.0)
                 start[1:] = np.clip(start[1:], 0.0, 1.0)
             try:
                 state = self.solve_from(distance, start)
             except NotConverged as failure:
-                if seen:
-                    lost.append(failure)
+                if points:
+                    failures.append(failure)
                 raise
-            seen.append((place, state))
-            del seen[:-2]
+            points.append((place, state))
+            del points[:-2]
             return state
 
         return step
 
 
-def _typical(device, alpha, reference):
-    """Return the equations' state of typical references; ValueError where there are none."""
+def _typical(alpha, axes):
+    """Return the saddle point of typical references; ValueError where there are none."""
+    weights, _, reference = axes
+    entropy = -math.inf
     try:
-        point, state = solved(device, alpha, reference)
-        empty = device.weights.discrete and point.entropy < -1e-9
+        state, report = at_load(alpha, axes)
+        entropy = state.entropy
+        if not reference.hard:
+            _, entropy, _ = gibbs_averages(state, alpha, reference)
+        bounded("entropy", float(entropy), weights.entropy, report)
+        if not weights.discrete or entropy >= -1e-9:
+            return state
     except NotConverged:
         if not reference.hard:
             raise
-        empty = True
-    if empty and not reference.hard:
-        raise ValueError(
+    raise ValueError(_no_references(alpha, axes, entropy))
+
+
+def _no_references(alpha, axes, entropy):
+    """Return in words what is allowed where there are no references."""
+    weights, activation, reference = axes
+    if not reference.hard:
+        return (
             "reference must have a beta at which its entropy is not negative (see cross_entropy."
-            f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {point.entropy:.6g}"
+            f"zero_entropy_beta): at alpha = {alpha:g} {reference} has {entropy:.6g}"
         )
-    if empty and reference.even:
-        last = thresholds.capacity(device, constraint=reference)
-        raise ValueError(
-            f"alpha must be at most {last:.10g}, above which there are no solutions of "
+    if reference.even:
+        return (
+            f"alpha must be at most {capacity(axes):.10g}, above which there are no solutions of "
             f"{reference}, got {alpha:g}"
         )
-    if empty:
-        largest = thresholds.max_margin(device, alpha)
-        raise ValueError(
-            f"reference must have a margin of at most {largest:.10g}: at alpha = {alpha:g} there "
-            f"are no solutions of a larger one (see typical.max_margin), got {reference}"
-        )
-    return state
+    largest = largest_margin(alpha, weights, activation)
+    return (
+        f"reference must have a margin of at most {largest:.10g}: at alpha = {alpha:g} there "
+        f"are no solutions of a larger one (see typical.max_margin), got {reference}"
+    )

@@ -142,6 +142,13 @@ class Point(Shown):
         [eq-ld-complexity]; None for infinitely many replicas, and for finite machines.
     report : Report
         Residual: relative error of the load.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5, 0.9, replicas=3.0)
+    >>> round(point.local_entropy, 4), round(point.complexity, 4)
+    (-0.1818, 0.239)
     """
 
     asked = ("device", "alpha", "overlap", "replicas", "constraint", "steps")
@@ -393,6 +400,13 @@ def curve(
     ------
     TypeError, ValueError
         As `solve`; of what is swept, only if all of it is out of range.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> entropy = curve(Perceptron(), 0.5, [0.8, 0.9], replicas=3.0).local_entropy
+    >>> entropy.values.round(4).tolist()
+    [-0.2118, -0.1818]
     """
 
     def begin(alpha, constraint):
@@ -483,6 +497,12 @@ def energetic_term(
     ------
     TypeError, ValueError, NotConverged
         As `local_entropy`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(energetic_term(Perceptron(), 0.5, 0.9, replicas=3.0), 4)
+    -0.22
     """
     return _column("energetic", device, alpha, overlap, replicas, constraint)
 
@@ -538,6 +558,13 @@ def overlap_range(
     NotConverged
         Where there is no replica-symmetric saddle point: above the load at which its overlap
         reaches 1.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> low, high = overlap_range(Perceptron(), 0.5)
+    >>> round(low, 4), high
+    (0.3224, 1.0)
     """
     axes = checked(device, constraint, HARD, kinds=KINDS, needs=REPLICAS)
     if axes[1].one_field:
@@ -585,6 +612,12 @@ def zero_complexity_replicas(
         As `solve`.
     NotConverged
         As `solve`, and where the complexity keeps its sign up to 1e5 replicas.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(zero_complexity_replicas(Perceptron(), 0.5, 0.9), 3)
+    28.981
     """
     axes = checked(device, constraint)
     overlap = _checked_overlap(overlap, axes)
@@ -657,6 +690,12 @@ def dense_threshold(
     one more replica: y around a reference have the threshold of y + 1 without one.
 
     Source: P1 quotes 0.76 for the perceptron.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(dense_threshold(Perceptron()), 3)
+    0.755
     """
     axes = checked(device, constraint, weights=(Binary,))
     if isinstance(replicas, str):

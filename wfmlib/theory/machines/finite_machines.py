@@ -59,6 +59,11 @@ class SignCommittee(_Machine):
     infinitely many there is `Sign`.
 
     Source: P1, Sec. II.D and appendix C.
+
+    Examples
+    --------
+    >>> round(SignCommittee(3).pattern_averages(0.3, 0.3, 0.4, 0.0, 2.0).term, 4)
+    -0.6665
     """
 
     units: int = 3
@@ -142,6 +147,11 @@ class Parity(_Machine):
     any number, and infinitely many.
 
     Source: P1, Sec. II.E and appendix C1.
+
+    Examples
+    --------
+    >>> round(Parity(3).pattern_averages(0.3, 0.3, 0.4, 0.0, 2.0).term, 4)
+    -0.6662
     """
 
     units: int

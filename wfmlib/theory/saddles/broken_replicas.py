@@ -253,14 +253,14 @@ def broken_saddle(overlap, alpha, axes, symmetric):
     if place[0] - EDGES[0, 0] < 1e-6:
         message = DISSOLVED.format(overlap, alpha)
         raise NotConverged(Report(False, math.inf, evaluations, message), place)
-    found = scipy.optimize.root(
+    root = scipy.optimize.root(
         lambda place: at(place, FINE).conditions(alpha), place, options={"xtol": 1e-12}
     )
-    state = at(found.x, FINE)
+    state = at(root.x, FINE)
     report = accepted(
-        np.max(np.abs(state.conditions(alpha))), ACCURACY, evaluations, "all conditions", found.x
+        np.max(np.abs(state.conditions(alpha))), ACCURACY, evaluations, "all conditions", root.x
     )
-    if np.max(np.abs(found.x - place)) > 0.1:
+    if np.max(np.abs(root.x - place)) > 0.1:
         message = "no minimum found: the conditions lead away from where the search ended"
-        raise NotConverged(Report(False, math.inf, evaluations, message), found.x)
+        raise NotConverged(Report(False, math.inf, evaluations, message), root.x)
     return state, report

@@ -1,21 +1,53 @@
-"""The saddle point with one step of replica symmetry breaking, for all weights and activations.
+"""Groups of solutions: one step of replica symmetry breaking, for all weights and activations.
 
-Replicas come in groups of m: overlap q1 inside a group, q0 between groups. As at the
-replica-symmetric level (`replica_symmetric`) the weights turn conjugates into overlaps, the
-activation overlaps into effective ones ``c0 = c(q0)`` and ``c1 = c(q1)``, and the constraint those
-into forces. What groups share of a field is ``sqrt(c0) x``, what the members of one share on top
-is ``sqrt(c1 - c0) y``, and an average over y carries the weight of the group, ``e^{m f}``
-[eq-1rsb-energetic]:
+Ansatz: replicas come in groups of m, overlap q1 inside a group, q0 between groups, conjugates
+q1_hat and q0_hat. The free entropy per weight (P2, B4-B6) is
 
-    q0_hat = alpha c'(q0) E <f'>^2,    q1_hat = alpha c'(q1) E <f'^2>    [eq-1rsb-saddle]
+    phi = G_S(q0_hat, q1_hat, m) + alpha (1 / m) E ln <e^{m f}>               [eq-1rsb-entropy]
 
-with x under E and y under < >. We choose ``q0_hat``, ``q1_hat - q0_hat`` and m, and read off the
-load that each of the two equations asks for. Differences between q1 and q0 are never formed by
+As at the replica-symmetric level (`replica_symmetric`) the weights are asked for G_S and the
+overlaps, the activation turns overlaps into effective ones ``c0 = c(q0)`` and ``c1 = c(q1)``, and
+the constraint those into forces (`grouped`). What all share of a field is ``sqrt(c0) x``, under E;
+what the members of one group share on top is ``sqrt(c1 - c0) y``, under < >, and in the equations
+an average over y carries the weight of the group, ``e^{m f}``  [eq-1rsb-energetic]:
+
+    q0_hat = alpha c'(q0) E <f'>^2,    q1_hat = alpha c'(q1) E <f'^2>          [eq-1rsb-saddle]
+
+phi is stationary in m where the complexity, ``-m^2 d phi / dm``, vanishes. We choose ``q0_hat``,
+``q1_hat - q0_hat`` and m, and read off the load that each of the two equations asks for, `Broken`;
+`one_step_search` finds where they are one. Differences between q1 and q0 are never formed by
 subtraction: the difference of the two equations is one of variances,
 
     q1_hat - q0_hat = alpha {c'(q0) E [<f'^2> - <f'>^2] + [c'(q1) - c'(q0)] E <f'^2>},
 
 so that the point where groups dissolve into replica symmetry is as smooth as any other.
+
+On the sphere conjugates can be eliminated; with ``X = 1 - q1`` and ``Y = X + m (q1 - q0)``,
+``G_S = [ln X + ln(Y / X) / m + q0 / Y] / 2``. For infinitely many sign units all of it is short in
+plain NumPy, and the fast state is stationary in it:
+
+>>> import numpy as np
+>>> from scipy.special import log_ndtr
+>>> x, weight = np.polynomial.hermite_e.hermegauss(120)
+>>> weight, x = weight / weight.sum(), x[:, None]
+>>> def phi(q0, q1, m, alpha):
+...     c0, c1 = (2 / np.pi * np.arcsin(q) for q in (q0, q1))
+...     field = np.sqrt(c0) * x + np.sqrt(c1 - c0) * x.T
+...     group = np.exp(m * log_ndtr(field / np.sqrt(1 - c1))) @ weight
+...     X, Y = 1 - q1, 1 - q1 + m * (q1 - q0)
+...     entropic = (np.log(X) + np.log(Y / X) / m + q0 / Y) / 2
+...     return entropic + alpha * (weight @ np.log(group)) / m
+>>> from wfmlib import TreeCommittee
+>>> from wfmlib.theory import typical
+>>> point = typical.solve_1rsb(TreeCommittee(np.inf), 4.0)
+>>> place = np.array([point.q0, point.q1, point.m])
+>>> print(f"{point.entropy:.6f} {phi(*place, 4.0):.6f}")
+-3.433912 -3.433912
+>>> for step in 1e-4 * np.eye(3):
+...     print(f"{abs(phi(*place + step, 4.0) - phi(*place - step, 4.0)) / 2e-4:.5f}")
+0.00000
+0.00000
+0.00000
 """
 
 from __future__ import annotations

@@ -1,15 +1,57 @@
-"""Solutions constrained to a distance from a reference: the replica-symmetric saddle point.
+"""The Franz-Parisi potential: solutions at a distance from a reference, replica-symmetric.
 
-The Franz-Parisi potential is stationary in the overlap p of two counted solutions, the overlap t0
-of a counted solution with another reference, and their conjugates  [eq-fp-entropy]. Written once
-for all weights, activations and margins, like `replica_symmetric`: the weights turn the conjugates
-and the distance into overlaps, the activation turns overlaps into effective ones, the constraints
-turn those into forces, and the forces are the conjugates again  [eq-fp-saddle]. A saddle point is
-a fixed point of that loop.
+Ansatz: references have the overlap q with each other (`replica_symmetric`). Counted solutions have
+the overlap ``t1 = 1 - 2 distance`` with their own reference, t0 with another one, and p with each
+other. The local entropy per weight (P3, B12-B13; P2, appendix C; P1, appendix B2) is
 
-The unknowns are ``p_hat`` and ``r = t0_hat / sqrt(p_hat q_hat)``, the correlation between the
-fields that the patterns exert on a weight of the reference and of a counted solution; r lies
-between 0 and 1, and so does its image.
+    phi = G_S(p_hat, t0_hat, t1_hat) + alpha G_E(p, t0, t1)                    [eq-fp-entropy]
+    G_S = -p_hat (1 - p) / 2 + t0 t0_hat - t1 t1_hat + E <ln 2 cosh(...)>      [eq-fp-entropic]
+    G_E = E <f(slope x + width y)>                                             [eq-fp-energetic]
+
+where ``sqrt(c_q) x`` is what references share of a pattern's field, and < > an average over y and
+the reference, weighted with the reference's own constraint, `Reference` and `Constrained._split`.
+As in `replica_symmetric` the weights are asked for G_S (`models.weights`, `constrained`; binary
+ones above, spherical ones below), the activation for effective overlaps, the constraints for
+averages over fields (`around`). phi is stationary in p, t0 and their conjugates at
+
+    p_hat = alpha c'(p) E <f'^2>,   t0_hat = alpha c'(t0) E r <f'>             [eq-fp-saddle]
+
+with r the force on another reference. A saddle point is a fixed point of the loop from conjugates
+to overlaps to forces, `Constrained`, which `solvers.fixed_point` finds. Its unknowns are ``p_hat``
+and ``r = t0_hat / sqrt(p_hat q_hat)``, the correlation between the fields that the patterns exert
+on a weight of the reference and of a counted solution; r lies between 0 and 1, and so does its
+image.
+
+On the sphere, with ``u = (t0 - q t1) / (1 - q)``, conjugates can be eliminated:
+``G_S = [ln(1 - p) + (p - t1^2 + u^2) / (1 - p)] / 2``. For a perceptron all of it is short in
+plain NumPy, and the fast state is stationary in it:
+
+>>> import numpy as np
+>>> from scipy.special import log_ndtr
+>>> x, weight = np.polynomial.hermite_e.hermegauss(150)
+>>> weight, x = weight / weight.sum(), x[:, None]
+>>> def phi(p, t0, alpha, q, t1):
+...     u, slope = (t0 - q * t1) / (1 - q), t0 / np.sqrt(q)
+...     width = np.sqrt(p - slope**2)
+...     lean = (t1 - t0) / width
+...     left, y = 1 - q - lean**2, x.T
+...     measure = log_ndtr((np.sqrt(q) * x + lean * y) / np.sqrt(left))
+...     measure = np.exp(measure - log_ndtr(np.sqrt(q / (1 - q)) * x))
+...     f = log_ndtr((slope * x + width * y) / np.sqrt(1 - p))
+...     entropic = (np.log(1 - p) + (p - t1**2 + u**2) / (1 - p)) / 2
+...     return entropic + alpha * (weight @ (measure * f) @ weight)
+>>> from wfmlib import Perceptron, Spherical
+>>> from wfmlib.theory import franz_parisi, typical
+>>> device, alpha, distance = Perceptron(Spherical()), 0.5, 0.2
+>>> point = franz_parisi.solve(device, alpha, distance)
+>>> others = alpha, typical.solve(device, alpha).q, 1 - 2 * distance
+>>> print(f"{point.local_entropy:.6f} {phi(point.p, point.t0, *others):.6f}")
+-0.454472 -0.454472
+>>> place = np.array([point.p, point.t0])
+>>> for step in 1e-4 * np.eye(2):
+...     print(f"{abs(phi(*place + step, *others) - phi(*place - step, *others)) / 2e-4:.5f}")
+0.00000
+0.00000
 """
 
 from __future__ import annotations
@@ -20,7 +62,7 @@ from functools import cached_property
 import numpy as np
 
 from wfmlib.models.constraints.log_concave import Split
-from wfmlib.numerics import gaussian
+from wfmlib.theory.saddles.field_nodes import field_nodes
 
 # Below this p_hat no pattern constrains the counted solutions, and it is set to 0: the saddle
 # point is stationary in it, so that the local entropy changes by its square, the slope by itself.
@@ -31,7 +73,7 @@ SHARP = 0.1
 
 LIMIT = 8.5  # how far fields are followed: the normal density beyond weighs 2e-17
 FEW = 120  # nodes at equal distances; panels take about as many
-RULE = gaussian.legendre_rule(10)  # relative errors of the averages are below 1e-12
+ORDER = 10  # nodes in a panel: relative errors of the averages are below 1e-12
 
 
 class Reference:
@@ -52,9 +94,9 @@ class Reference:
         self.c, self.variance = state.overlap.c, state.overlap.complement
         self.constraint = state.constraint
         self.planted = state.q_hat == 0.0
-        self.fields = self._fields()
+        self.fields = self._fields(state.overlap)
 
-    def _fields(self):
+    def _fields(self, overlap):
         """Return nodes x for what references share of a pattern's field, their weights, the force.
 
         The force is that of the pattern on another reference; last comes the logarithm of the
@@ -63,12 +105,8 @@ class Reference:
         root = math.sqrt(self.c)
         x, weight = np.zeros(1), np.ones(1)
         if root > 0.0:
-            spread = math.sqrt(self.variance)
-            found = gaussian.spaced(self.constraint.pole * spread / root, -LIMIT, LIMIT, FEW)
-            if found is None:
-                features = np.array(self.constraint.features(self.variance)) / root
-                found = gaussian.panels(features, -LIMIT, LIMIT, RULE)
-            x, weight = found
+            grid = {"most": FEW, "flat": 0.0}
+            x, weight = field_nodes(self.constraint, overlap, -LIMIT, LIMIT, ORDER, **grid)
         force = self.constraint.slope(root * x, self.variance)
         return x, weight, force, self.constraint.log_weight(root * x, self.variance)
 

@@ -69,8 +69,8 @@ class Groups(Constrained):
         self.p_hat = p0_hat if p0_hat > FREE else 0.0
         self.reference = reference
         self.constraint = constraint.rescaled(activation.scale)
-        given = distance, self.p_hat, correlation, split, m, reference
-        self.overlaps = weights.constrained_broken(*given, rule, delta)
+        conjugates = distance, self.p_hat, correlation, split, m, reference
+        self.overlaps = weights.constrained_broken(*conjugates, rule, delta)
         self.p, self.complement = self.overlaps.p0, self.overlaps.outer
         self.t0, self.t1 = self.overlaps.t0, 1.0 - 2.0 * distance
         self.counted = activation.effective(self.p, self.complement)

@@ -82,7 +82,7 @@ def smallest_apart(group, symmetric, trials):
         if failure.state[1] >= LEAST_LOGIT:
             raise
         return orthogonal
-    return min(orthogonal, leaning, key=lambda one: one.alpha)
+    return min(orthogonal, leaning, key=lambda limit: limit.alpha)
 
 
 def apart(group, stretches):
@@ -98,10 +98,10 @@ def apart(group, stretches):
         return math.log(math.log1p(stretch) / (-2.0 * log_weight))
 
     best = min(stretches, key=log_load)
-    found = scipy.optimize.minimize_scalar(
+    minimum = scipy.optimize.minimize_scalar(
         log_load, bounds=(best - 1.0, best + 1.0), options={"xatol": 1e-9}
     )
-    return Limit(math.exp(found.fun), 0.0, math.exp(found.x))
+    return Limit(math.exp(minimum.fun), 0.0, math.exp(minimum.x))
 
 
 def smallest(group, symmetric, trials):
@@ -155,14 +155,14 @@ def smallest(group, symmetric, trials):
         if near[1] < LEAST_LOGIT:
             message = "the overlap between groups falls towards 0"
             raise NotConverged(Report(False, math.inf, 1, message), near)
-        found = scipy.optimize.root(residuals, near, options={"xtol": 1e-13})
-        residual, place = float(np.max(np.abs(found.fun))), found.x
+        root = scipy.optimize.root(residuals, near, options={"xtol": 1e-13})
+        residual, place = float(np.max(np.abs(root.fun))), root.x
         if residual <= TOLERANCE and np.max(np.abs(place - near)) <= 0.1:
             break
     else:
         if loads(near)[0] < symmetric * (1.0 - 1e-9):
             message = f"no minimum found: residual {residual:.3g}, tolerance {TOLERANCE:g}"
-            raise NotConverged(Report(False, residual, found.nfev, message), place)
+            raise NotConverged(Report(False, residual, root.nfev, message), place)
         place = near  # within rounding of replica symmetry: the load is right, the place vague
     q0, complement = scipy.special.expit(place[1]), scipy.special.expit(-place[1])
     return Limit(float(loads(place)[0]), float(q0), float(math.exp(place[0]) / complement))

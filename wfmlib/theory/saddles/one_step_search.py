@@ -168,7 +168,7 @@ class Search:
         """
         splits = self._small * np.arange(6.0, 0.0, -1.0)
         state = np.array([start[0], 0.5])
-        found = []
+        parisi_parameters = []
         for split in splits:
 
             def residuals(x, split=split):
@@ -180,8 +180,8 @@ class Search:
             state = _root(residuals, state, 1e-11, self._largest[1:])
             if state is None:
                 raise self._failure("no saddle point found near the transition")
-            found.append(state[1])
-        parisi = np.polynomial.Polynomial.fit(splits, found, len(splits) - 1)
+            parisi_parameters.append(state[1])
+        parisi = np.polynomial.Polynomial.fit(splits, parisi_parameters, len(splits) - 1)
 
         def candidate(x):
             split = math.exp(x[1])
@@ -212,9 +212,9 @@ def _root(residuals, start, tolerance=1e-13, largest=TOLERANCE, step=None):
     """Return a root of several equations by Powell's method, None where it does not get there."""
     with np.errstate(all="ignore"):
         try:
-            found = scipy.optimize.root(
+            root = scipy.optimize.root(
                 residuals, start, options={"xtol": tolerance, "eps": step, "maxfev": 60}
             )
         except (ArithmeticError, ValueError):  # it left the domain
             return None
-    return found.x if np.all(np.abs(found.fun) < largest) else None
+    return root.x if np.all(np.abs(root.fun) < largest) else None

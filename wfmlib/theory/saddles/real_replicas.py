@@ -1,18 +1,11 @@
-"""The saddle point of real replicas at a fixed mutual overlap, for any number of them.
+"""The search for the saddle point of real replicas at a fixed mutual overlap.
 
-It is the saddle point with one step of symmetry breaking whose group size m is the number y of
-real replicas and whose q1 is given  [eq-ld-entropy]: q1_hat only keeps q1 where it is, and of the
-two equations of `broken_symmetry` the one for q0 is left,
-
-    load(q0) = q0_hat / (c'(q0) E <f'>^2) = alpha    [eq-ld-saddle].
-
-At a fixed q1 we choose how far apart the groups are, and read off that load. The derivative of the
-free entropy in q0 is ``(y / 2) q0_hat (1 - alpha / load)``: where load increases with q0 this is a
-minimum, as it must be. At q0 = q1 load is the one at which q1 is the replica-symmetric overlap,
-and it vanishes with q0: a minimum exists where q1 is larger than the replica-symmetric overlap at
-alpha. There the groups dissolve. Of a parity machine load does not vanish with q0, and q0 = 0 is a
-stationary point of its own: of all minima the lowest is taken. With infinitely many replicas load
-vanishes there too, and there is one minimum.
+The equation is that of `mutual_overlap`: a load, a function of how far apart groups are, must be
+alpha. At q0 = q1 it is the load at which q1 is the replica-symmetric overlap, and it vanishes with
+q0: a minimum exists where q1 is larger than the replica-symmetric overlap at alpha. There the
+groups dissolve. Of a parity machine load does not vanish with q0, and q0 = 0 is a stationary point
+of its own: of all minima the lowest is taken. With infinitely many replicas load vanishes there
+too, and there is one minimum.
 """
 
 from __future__ import annotations
@@ -26,7 +19,7 @@ import scipy
 from wfmlib.numerics import gaussian
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, increasing_root
 from wfmlib.theory.machines.finite_machines import MOST_POWERS
-from wfmlib.theory.saddles.broken_symmetry import Broken, balanced
+from wfmlib.theory.saddles.mutual_overlap import Finite, Infinite, Orthogonal
 from wfmlib.theory.saddles.replica_symmetric import Stationary
 
 # Of `place`: below, load is not told from 0; above, q0 not from q1.
@@ -41,150 +34,6 @@ SCANNED = (12.0, 10.0, 8.0, 6.0, *range(4, -13, -1))
 CLOSEST = 10.0  # place up to which coarse panels tell groups apart
 ACCURACY = 1e-8  # of the logarithm of the load: slopes err by as much, entropies by its square
 DISSOLVED = 1e-6  # relative error of the load at which groups dissolve, at overlaps near 1e-9
-
-
-class Finite:
-    """Groups of y replicas at overlap q1, at a distance from one another that is chosen.
-
-    Parameters
-    ----------
-    overlap : float
-        q1.
-    place : float
-        ``ln [q0 / (q1 - q0)]`` for spherical weights. For discrete ones the same with q0_hat, and
-        the conjugate at which q1 is the replica-symmetric overlap, in the place of q0 and q1.
-        ``-inf`` at q0 = 0.
-    replicas : float
-        y, finite and positive.
-    axes : tuple
-        Weights, activation, constraint.
-    split : float, optional
-        Of the conjugates, for discrete weights: for others to judge whether q1 is right. Otherwise
-        it is solved for.
-
-    Attributes
-    ----------
-    load : float
-        At which this is stationary  [eq-ld-saddle].
-    broken : Broken
-        The same as a saddle point of groups.
-    q0, spread : float
-        Overlap between groups, and ``y (q1 - q0)``.
-    term : float
-        What a pattern contributes to the free entropy.
-    """
-
-    def __init__(self, overlap, place, replicas, axes, split=None):
-        if split is not None:
-            q0_hat = axes[0].conjugate(overlap) * scipy.special.expit(place)
-        else:
-            q0_hat, split = axes[0].replicas(overlap, place, replicas)
-        self.broken = Broken(float(q0_hat), float(split), replicas, *axes)
-        self.replicas = replicas
-        self.load = self.broken.load_between
-        self.q0 = self.broken.overlaps.q0
-        self.spread = replicas * self.broken.overlaps.difference
-        self.term = self.broken.pattern.term
-
-    def entropy(self, alpha):
-        """Return the free entropy per replica  [eq-ld-entropy]."""
-        return self.broken.entropy(alpha)
-
-    def slope(self, alpha):
-        """Return its derivative in q1, ``(y - 1) / 2 [alpha c'(q1) E <f'^2> - q1_hat]``.
-
-        The equation for q0 turns this into a difference of the two loads  [eq-ld-slope].
-        """
-        if self.replicas == 1.0:  # nobody to keep an overlap with
-            return 0.0
-        at = self.broken
-        lack = alpha / at.load_within - 1.0
-        return 0.5 * (self.replicas - 1.0) * at.overlaps.split_hat * lack
-
-    def complexity(self, alpha):
-        """Return the logarithm of the number of groups per weight  [eq-ld-complexity]."""
-        return self.broken.complexity(alpha)
-
-
-class Infinite:
-    """The same with infinitely many replicas: q0 tends to q1  [eq-ld-infinite].
-
-    Parameters
-    ----------
-    overlap : float
-        q1.
-    place : float
-        ``ln [(1 - q1) / d0]``, d0 the spread, for spherical weights; for discrete ones as
-        `Finite`, with q1_hat.
-    axes : tuple
-        Weights, activation, constraint.
-    coarse : bool, optional
-        For finite machines: on few nodes, to begin with.
-
-    Attributes
-    ----------
-    load, q0, spread, term : float
-        As `Finite`.
-    """
-
-    replicas = math.inf
-
-    def __init__(self, overlap, place, axes, coarse=False):
-        weights, activation, constraint = axes
-        complement = 1.0 - overlap
-        q1_hat, self._d0_hat, spread, self._entropic = weights.limit(overlap, place)
-        self.q0, self.spread = overlap, spread
-        effective = activation.effective(overlap, complement)
-        constraint = constraint.rescaled(activation.scale)
-        if not activation.one_field:
-            pattern = activation.limit_averages(overlap, spread, constraint.kappa, coarse)
-        else:
-            c, variance, slope, _ = effective
-            pattern = constraint.limit(c, slope * spread, variance)
-        self.term = pattern.term
-        self._stretch = effective.slope * pattern.spread
-        self._stretch += effective.curvature * spread * pattern.force
-        force = effective.slope * pattern.force  # 0 where no pattern is felt
-        self.load = balanced(q1_hat, force)
-
-    def entropy(self, alpha):
-        """Return the free entropy per replica  [eq-ld-infinite]."""
-        return self._entropic + alpha * self.term
-
-    def slope(self, alpha):
-        """Return its derivative in q1  [eq-ld-slope]."""
-        return 0.5 * (alpha * self._stretch - self._d0_hat)
-
-
-class Orthogonal:
-    """Infinitely many replicas in groups without any overlap, of a constraint without a sign.
-
-    The field of a group is then free to be 0, where f is largest: the term is f(0). From the heat
-    equation ``df/dv = (f'' + f'^2) / 2``, its derivative in q1 is ``-c'(q1) f''(0) / 2``.
-
-    Attributes
-    ----------
-    q0, spread, term : float
-        As `Finite`.
-    """
-
-    q0, spread = 0.0, math.inf
-
-    def __init__(self, overlap, axes):
-        weights, activation, constraint = axes
-        effective = activation.effective(overlap, 1.0 - overlap)
-        at = constraint.rescaled(activation.scale).at(np.zeros(1), effective.complement)
-        self._free = weights.unloaded(overlap, math.inf)
-        self._stretch = -float(effective.slope * at.curvature[0])
-        self.term = float(at.log_weight[0])
-
-    def entropy(self, alpha):
-        """Return the free entropy per replica."""
-        return self._free.entropy + alpha * self.term
-
-    def slope(self, alpha):
-        """Return its derivative in q1."""
-        return self._free.slope + 0.5 * alpha * self._stretch
 
 
 def saddle(overlap, alpha, replicas, axes, start=None):

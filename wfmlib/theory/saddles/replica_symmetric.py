@@ -1,14 +1,48 @@
-"""The replica-symmetric saddle point, written once for all weights, activations and constraints.
+"""Typical solutions: the replica-symmetric saddle point, for all weights, units and constraints.
 
-Every free entropy of the book at this level reads *entropic term + load x energetic term*,
+Ansatz: any two replicas have the overlap q, with the conjugate q_hat. The free entropy per weight
+at load alpha is *entropic term + load x energetic term* (P3, A9-A10; P2, B1-B3),
 
-    phi = -q_hat (1 - q) / 2 + G_S(q_hat) + alpha E f(sqrt(c) x),    c = c(q),  x normal,
+    phi = G_S + alpha G_E                                                  [eq-rs-entropy]
+    G_S = -q_hat (1 - q) / 2 + E ln 2 cosh(sqrt(q_hat) x)   (binary)       [eq-rs-entropic]
+    G_S = [ln(1 - q) + q / (1 - q)] / 2                     (spherical)
+    G_E = E f(sqrt(c) x),   c = c(q),   x normal                           [eq-rs-energetic]
 
-and is stationary in q and q_hat  [eq-rs-entropy], [eq-rs-saddle]. Instead of solving for q at a
-given load we choose q_hat and read off everything else, the load included: q from the weights, c
-from the activation, the force ``E f'^2`` from the constraint, and ``alpha = q_hat / (c' E f'^2)``.
-A saddle point at a given load, a capacity, a loss of stability are then zeros of one function of
-one variable.
+The weights are asked for G_S (`models.weights`), the activation for the effective overlap c(q) of
+stabilities (q itself for a perceptron), the constraint for f, the logarithm of a pattern's average
+weight where its field has the mean omega and the variance 1 - c: for a margin
+``ln H[(kappa - omega) / sqrt(1 - c)]``. phi is stationary in q and q_hat at
+
+    q = E tanh^2(sqrt(q_hat) x)  (binary),   q_hat = q / (1 - q)^2  (spherical)
+    q_hat = alpha c'(q) E f'^2                                             [eq-rs-saddle]
+
+Instead of solving for q at a given load we choose q_hat and read off everything else, the load
+included, ``alpha = q_hat / (c' E f'^2)``: `Stationary`. A saddle point at a given load, the
+capacity, the largest margin and the loss of stability are then zeros of one function of one
+variable, for `solvers.first_root`. Averages are taken at the nodes of `field_nodes`.
+
+For the binary perceptron all of it is short in plain NumPy, with Gauss-Hermite nodes and
+iteration:
+
+>>> import numpy as np
+>>> from scipy.special import log_ndtr
+>>> x, weight = np.polynomial.hermite_e.hermegauss(200)
+>>> weight = weight / weight.sum()
+>>> alpha, kappa, q_hat = 0.5, 0.0, 0.1
+>>> for _ in range(100):
+...     q = weight @ np.tanh(np.sqrt(q_hat) * x) ** 2
+...     short = (kappa - np.sqrt(q) * x) / np.sqrt(1 - q)
+...     log_H = log_ndtr(-short)
+...     force = np.exp(-(short**2) / 2 - log_H) / np.sqrt(2 * np.pi * (1 - q))
+...     q_hat = alpha * (weight @ force**2)
+>>> entropic = weight @ np.log(2 * np.cosh(np.sqrt(q_hat) * x)) - q_hat * (1 - q) / 2
+>>> print(f"{q:.8f} {entropic + alpha * (weight @ log_H):.8f}")
+0.32238536 0.31439007
+>>> from wfmlib import Margin, Perceptron
+>>> device = Perceptron()
+>>> state, _ = at_load(alpha, (device.weights, device.activation, Margin(kappa)))
+>>> print(f"{state.q:.8f} {state.entropy:.8f}")
+0.32238536 0.31439007
 """
 
 from __future__ import annotations
@@ -16,12 +50,21 @@ from __future__ import annotations
 import math
 from functools import cached_property
 
-import numpy as np
+import scipy
 
+from wfmlib.models.constraints import Margin
+from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.numerics import gaussian
-from wfmlib.numerics.solvers import NoZero, accepted, first_root
+from wfmlib.numerics.solvers import NotConverged, NoZero, Report, accepted, first_root
+from wfmlib.theory.saddles.field_nodes import field_nodes
 
 LOG_Q_HAT = (-700.0, 70.0)  # where saddle points are looked for: 1 - q from 1 down to 1e-15
+COLDEST = 1e6  # of beta times the energy; the entropy's error is 1e-10 of it
+
+
+# ------------------------------------------------------------------------------------------------
+# Free entropy, and the saddle-point equations, at a given conjugate
+# ------------------------------------------------------------------------------------------------
 
 
 class Stationary:
@@ -58,19 +101,10 @@ class Stationary:
     @cached_property
     def _fields(self):
         """Nodes: the part of a field that all solutions share, and its Gaussian weights."""
-        c, variance = self.overlap.c, self.overlap.complement
-        root = math.sqrt(c)
         low, high = self.constraint.tilt - gaussian.LIMIT, gaussian.LIMIT
-        strip = self.constraint.pole * math.sqrt(variance) / root if root else math.inf
-        found = gaussian.spaced(strip, low, high)
-        if found is None:
-            features = np.empty((0, 2))
-            if root > 0.05:  # else the constraint bends over more than the width of the Gaussian
-                features = np.array(self.constraint.features(variance)) / root
-            rule = gaussian.legendre_rule(self.constraint.order)
-            found = gaussian.panels(features, low, high, rule)
-        x, weight = found
-        return root * x, weight
+        order = self.constraint.order
+        x, weight = field_nodes(self.constraint, self.overlap, low, high, order)
+        return math.sqrt(self.overlap.c) * x, weight
 
     @cached_property
     def _pattern(self):
@@ -127,15 +161,69 @@ class Stationary:
         return weight @ self._pattern.edge / self.scale
 
 
+def gibbs_averages(state, alpha, loss):
+    """Return energy, entropy and error rate of the Gibbs measure of a loss at a load.
+
+    ``entropy = free entropy + beta energy``  [eq-ce-entropy], [eq-ce-energy].
+    """
+    mean_loss, errors = state.thermal
+    energy = float(alpha * state.scale * mean_loss)
+    if loss.beta * energy > COLDEST:
+        message = (
+            f"{loss} is too cold at alpha = {alpha:.6g}: beta times the energy is "
+            f"{loss.beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
+        )
+        raise NotConverged(Report(False, math.inf, 1, message), state.q_hat)
+    return energy, float(state.entropy) + loss.beta * energy, float(errors)
+
+
+# ------------------------------------------------------------------------------------------------
+# The saddle point at a given load
+# ------------------------------------------------------------------------------------------------
+
+
 def at_load(alpha, axes):
     """Return the saddle point at a load, the one with the smallest q_hat, and the report.
 
     Where a constraint has no sign that is q = 0, stationary at any load.
+
+    Raises
+    ------
+    NotConverged
+        Above the load at which q reaches 1; the message says which.
     """
     if axes[2].even:
         return Stationary(0.0, *axes, alpha=alpha), accepted(0.0, 0.0, 1, "orthogonal by symmetry")
-    q_hat, report = lowest(alpha, axes)
+    try:
+        q_hat, report = lowest(alpha, axes)
+    except NotConverged as failure:
+        message = _why_none(alpha, axes)
+        report = Report(False, failure.residual, failure.report.iterations, message)
+        raise NotConverged(report, failure.state) from None
     return Stationary(q_hat, *axes), report
+
+
+def _why_none(alpha, axes):
+    """Return in words why there is no saddle point at a load."""
+    weights, _, constraint = axes
+    if not constraint.hard:
+        return (
+            f"no saddle point was found for {constraint} at alpha = {alpha:.6g}: at so large a "
+            "beta q may be too close to 1 to be resolved"
+        )
+    last = last_load(*axes)
+    if alpha < last:
+        reason = (
+            f"the overlap is too close to 1 to be resolved (q reaches 1 at alpha = {last:.10g})"
+        )
+    elif weights.discrete:
+        reason = (
+            "past the last margin with a saddle point (see last_margin): at this margin alpha "
+            f"must be below {last:.10g}"
+        )
+    else:
+        reason = f"above capacity: alpha must be below {last:.10g}"
+    return f"{reason}; got alpha = {alpha:.10g} with {constraint!r}"
 
 
 def lowest(alpha, axes):
@@ -153,6 +241,11 @@ def lowest(alpha, axes):
     start = min(math.log(below) - 1e-3, LOG_Q_HAT[1] - 1.0)
     root, report = first_root(excess, start, LOG_Q_HAT[1], step=0.5)
     return math.exp(root), report
+
+
+# ------------------------------------------------------------------------------------------------
+# The ends of the line: capacity, largest margins, loss of stability
+# ------------------------------------------------------------------------------------------------
 
 
 def first(quantity, axes):
@@ -184,3 +277,61 @@ def last_load(weights, activation, constraint):
     """
     shortfall = constraint.rescaled(activation.scale).shortfall()
     return float(weights.collapse * activation.slope_at_one / shortfall)
+
+
+def capacity(axes):
+    """Return the load up to which solutions exist, with replica symmetry.
+
+    Where the entropy vanishes for discrete weights  [eq-capacity-binary], and q reaches 1 for
+    continuous ones  [eq-capacity-spherical].
+    """
+    if axes[2].even:  # solutions at overlap 0 run out  [eq-annealed]
+        free = Stationary(0.0, *axes, alpha=0.0)
+        return float(-free.entropic.term / free.energetic)
+    if not axes[0].discrete:
+        return last_load(*axes)
+    return float(first(lambda point: point.entropy, axes).alpha)
+
+
+def largest_margin(alpha, weights, activation):
+    """Return the margin at which a load is the capacity  [eq-max-margin]."""
+    if not weights.discrete:
+        return collapse_margin(alpha, weights, activation)
+    if alpha == 0.0:
+        return math.inf
+    scale = activation.scale
+
+    def excess(kappa):
+        return math.log(capacity((weights, activation, Margin(kappa * scale))) / alpha)
+
+    # Typically there are not more solutions than on average, 2^N H(kappa)^P  [eq-annealed].
+    bound = min(-scipy.special.ndtri_exp(-weights.entropy / alpha), MARGINS[1])
+    return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
+
+
+def collapse_margin(alpha, weights, activation):
+    """Return the margin at which q reaches 1 at a load."""
+    if alpha == 0.0 or math.isinf(activation.slope_at_one):
+        return math.inf
+    scale = activation.scale
+
+    def excess(kappa):
+        return math.log(last_load(weights, activation, Margin(kappa * scale)) / alpha)
+
+    return _margin_root(excess, *MARGINS, 10.0, alpha) * scale
+
+
+def _margin_root(excess, start, limit, step, alpha):
+    """Return the margin, in units of scale, at which the logarithm of a load ratio vanishes."""
+    lowest_margin, highest_margin = MARGINS
+    beyond = f"times the activation's scale, got {alpha:.6g}"
+    if start < lowest_margin or excess(lowest_margin) < 0.0:
+        raise ValueError(
+            f"alpha must be so small that the margin is above {lowest_margin:g} {beyond}"
+        )
+    try:
+        return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
+    except NoZero:  # still positive at the other end: a large slope c'(1) does that
+        raise ValueError(
+            f"alpha must be so large that the margin is below {highest_margin:g} {beyond}"
+        ) from None

@@ -496,6 +496,12 @@ def replica_threshold(device: Perceptron) -> float:
     ------
     TypeError, ValueError
         If `device` is another one.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(replica_threshold(Perceptron()), 3)
+    1.086
     """
     _checked(device)
     return _replica_threshold()

@@ -5,7 +5,30 @@ patterns only that it labels with that margin). The teacher is then one of the s
 among them, and it is like every other one: what a student knows of the teacher is what it knows of
 another student drawn at random, ``R = q`` (Nishimori's identity, the Bayes-optimal case). It is
 the replica calculation of `typical` at n -> 1 replicas instead of n -> 0: averages over patterns
-are weighted with the number of solutions.
+are weighted with the number of solutions, e^f, and fields on weights lean towards the teacher,
+
+    phi = -q_hat (1 + q) / 2 + E ln 2 cosh(sqrt(q_hat) x + q_hat) + alpha E e^f f / E e^f
+    q = E tanh(sqrt(q_hat) x + q_hat),   q_hat = alpha c'(q) E e^f f'^2 / E e^f
+
+[eq-planted-entropy], with f that of `saddles.replica_symmetric`, whose saddle point is taken with
+other averages. For a perceptron it is short in plain NumPy:
+
+>>> from scipy.special import log_ndtr
+>>> x, weight = np.polynomial.hermite_e.hermegauss(200)
+>>> weight, alpha, q_hat = weight / weight.sum(), 1.0, 0.1
+>>> for _ in range(200):
+...     field = np.sqrt(q_hat) * x + q_hat
+...     q = weight @ np.tanh(field)
+...     u = np.sqrt(q / (1 - q)) * x
+...     f, pattern = log_ndtr(u), 2 * weight * np.exp(log_ndtr(u))
+...     q_hat = alpha * (pattern @ np.exp(-(u**2) - 2 * f)) / (2 * np.pi * (1 - q))
+>>> entropic = weight @ np.log(2 * np.cosh(field)) - q_hat * (1 + q) / 2
+>>> from wfmlib import Perceptron
+>>> learned = solve(Perceptron(), alpha)
+>>> print(f"{q:.6f} {learned.q:.6f}")
+0.560715 0.560715
+>>> print(f"{entropic + alpha * (pattern @ f):.6f} {learned.entropy:.6f}")
+0.106108 0.106108
 """
 
 from __future__ import annotations
@@ -231,6 +254,11 @@ def generalisation_error(overlap: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)
     ------
     TypeError, ValueError
         If `overlap` holds anything but numbers from -1 to 1.
+
+    Examples
+    --------
+    >>> round(generalisation_error(0.5), 6)  # one third
+    0.333333
     """
     error = np.arccos(overlap) / np.pi
     return float(error) if np.ndim(overlap) == 0 else error
@@ -297,6 +325,12 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, Interval(ge=0.05, lt=
     ------
     TypeError, ValueError
         As `solve`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(max_margin(Perceptron(), 0.7), 4)
+    0.6687
     """
     axes = weights, term, _ = _checked(device, Margin(0.0))
     last, scale = _perfect_learning(axes), term.scale
@@ -358,6 +392,12 @@ def curve(
     ------
     TypeError, ValueError
         As `franz_parisi.curve`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> curve(Perceptron(), 0.7, [0.1, 0.3]).local_entropy.values.round(4).tolist()
+    [0.1452, 0.2586]
     """
 
     def around(alpha, constraint, reference):
@@ -399,6 +439,12 @@ def local_entropy(
     ------
     TypeError, ValueError, NotConverged
         As `franz_parisi.local_entropy`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(local_entropy(Perceptron(), 0.7, 0.1), 4)
+    0.1452
     """
     return heights(distance, _teacher(device, alpha, reference, constraint))
 
@@ -434,6 +480,12 @@ def dense_threshold(
     ------
     TypeError, ValueError, NotConverged
         As `franz_parisi.dense_threshold`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(dense_threshold(Perceptron()), 3)
+    1.145
     """
     axes = _checked(device, constraint)
     arguments.real("constraint.kappa", constraint.kappa, 0.0)

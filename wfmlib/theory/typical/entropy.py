@@ -9,7 +9,6 @@ entropy, and is still returned: it describes no solutions, and is what P3 draws 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
@@ -18,11 +17,11 @@ from wfmlib.models.constraints import CrossEntropy, Margin
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Narrower, Range
-from wfmlib.numerics.solvers import NotConverged, Report
+from wfmlib.numerics.solvers import Report
 from wfmlib.theory.axes import CONSTRAINTS, HARD, TYPICAL, Load, Loads, checked
 from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.points import Shown
-from wfmlib.theory.saddles.replica_symmetric import at_load, last_load
+from wfmlib.theory.saddles.replica_symmetric import at_load, gibbs_averages
 from wfmlib.theory.sweeps import sweep
 from wfmlib.theory.typical.one_step import OneStep, solve_1rsb
 from wfmlib.theory.typical.thresholds import KINDS, capacity, instability, last_margin, max_margin
@@ -43,9 +42,6 @@ __all__ = [
     "solve",
     "solve_1rsb",
 ]
-
-
-COLDEST = 1e6  # of beta times the energy; the entropy's error is 1e-10 of it
 
 
 # ------------------------------------------------------------------------------------------------
@@ -81,6 +77,13 @@ class SaddlePoint(Shown):
         inside, ``d entropy / d kappa = alpha P(kappa)``.
     report : Report
         Residual: relative error of the load.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5)
+    >>> round(point.q, 4), round(point.replicon, 4), round(point.margin_density, 4)
+    (0.3224, 0.2336, 1.0316)
     """
 
     found = ("q", "q_hat", "distance", "entropy", "replicon")
@@ -125,6 +128,13 @@ class GibbsPoint(Shown):
         RS is stable while it is below 1  [eq-ce-replicon].
     report : Report
         Residual: relative error of the load.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve(Perceptron(), 0.5, CrossEntropy(1.0, 5.0))
+    >>> round(point.energy, 4), round(point.entropy, 4)
+    (0.0794, 0.4441)
     """
 
     found = ("q", "q_hat", "distance", "energy", "entropy", "error_rate", "replicon")
@@ -214,15 +224,7 @@ def solved(device, alpha, constraint):
 
 def thermal_point(device, alpha, state, axes, report=None):
     """Return the saddle point of a Gibbs measure from the equations' state."""
-    loss, errors = state.thermal
-    energy = float(alpha * state.scale * loss)
-    if axes[2].beta * energy > COLDEST:
-        message = (
-            f"{axes[2]} is too cold at alpha = {alpha:.6g}: beta times the energy is "
-            f"{axes[2].beta * energy:.3g}, and the entropy is lost in rounding above {COLDEST:g}"
-        )
-        raise NotConverged(Report(False, math.inf, 1, message), state.q_hat)
-    entropy = float(state.entropy) + axes[2].beta * energy
+    energy, entropy, errors = gibbs_averages(state, alpha, axes[2])
     return GibbsPoint(
         device,
         alpha,
@@ -233,7 +235,7 @@ def thermal_point(device, alpha, state, axes, report=None):
         free_entropy=float(state.entropy),
         energy=energy,
         entropy=entropy,
-        error_rate=float(errors),
+        error_rate=errors,
         replicon=float(state.replicon),
         report=report,
     )
@@ -244,10 +246,7 @@ def _saddle_point(device, alpha, axes):
     _, term, _ = axes
     if not term.one_field:
         return term.typical.saddle_point(alpha)
-    try:
-        return at_load(alpha, axes)
-    except NotConverged as failure:
-        raise _no_saddle_point(device, alpha, axes, failure) from None
+    return at_load(alpha, axes)
 
 
 def _order_parameters(state):
@@ -259,31 +258,6 @@ def _order_parameters(state):
         "replicon": float(state.replicon),
         "margin_density": float(state.edge_density),
     }
-
-
-def _no_saddle_point(device, alpha, axes, failure):
-    if not axes[2].hard:
-        message = (
-            f"no saddle point was found for {axes[2]} at alpha = {alpha:.6g}: at so large a beta "
-            "q may be too close to 1 to be resolved"
-        )
-        report = Report(False, failure.residual, failure.report.iterations, message)
-        return NotConverged(report, failure.state)
-    last = last_load(*axes)
-    if alpha < last:
-        reason = (
-            f"the overlap is too close to 1 to be resolved (q reaches 1 at alpha = {last:.10g})"
-        )
-    elif axes[0].discrete:
-        reason = (
-            "past the last margin with a saddle point (see last_margin): at this margin alpha "
-            f"must be below {last:.10g}"
-        )
-    else:
-        reason = f"above capacity: alpha must be below {last:.10g}"
-    message = f"{reason}; got alpha = {alpha:.10g} with {device!r}, {axes[2]!r}"
-    report = Report(False, failure.residual, failure.report.iterations, message)
-    return NotConverged(report, failure.state)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -58,6 +58,13 @@ class OneStep(Shown):
     report : Report
         Residual: largest relative error of the load in the saddle-point equations, or of the
         complexity if that is larger.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> point = solve_1rsb(Perceptron(), 0.5)
+    >>> point.symmetry, point.q1, point.m
+    ('frozen', 1.0, 1.0)
     """
 
     found = ("symmetry", "q0", "q1", "m", "entropy", "complexity")

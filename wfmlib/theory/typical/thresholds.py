@@ -1,7 +1,7 @@
 """Capacity, largest margins and the end of replica symmetry of typical solutions.
 
-Each is a zero of one function along the line of saddle points at fixed margin (see
-`replica_symmetric`), or the closed limit q -> 1 at its end. The names are public in `typical`.
+The equations are those of `saddles.replica_symmetric` and, with one step of its breaking, of
+`saddles.one_step_capacity`. The names are public in `typical`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import scipy
-
 from wfmlib.models.constraints import Margin
-from wfmlib.models.constraints.margin import RANGE as MARGINS
 from wfmlib.models.devices import WEIGHTS
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary, Spherical
 from wfmlib.numerics import arguments
-from wfmlib.numerics.solvers import NoZero, first_root
 from wfmlib.theory.axes import (
     FLAT_UNITS,
     HARD,
@@ -34,7 +30,7 @@ from wfmlib.theory.axes import (
 )
 from wfmlib.theory.machines import parity_capacity
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity
-from wfmlib.theory.saddles.replica_symmetric import Stationary, first, last_load, last_stable
+from wfmlib.theory.saddles import replica_symmetric as symmetric
 from wfmlib.theory.since import full_breaking
 from wfmlib.theory.since.full_breaking import few_units
 from wfmlib.theory.since.full_breaking.steps import MOST as MOST_STEPS
@@ -139,7 +135,7 @@ def capacity(
                 return full_breaking.finite_capacity(device).alpha
             return term.typical.capacity(ansatz)
         if ansatz in SYMMETRIES[:2]:
-            unbroken = _capacity(axes)
+            unbroken = symmetric.capacity(axes)
             return unbroken if ansatz == "RS" else one_step.last_load(device, axes, unbroken)
         if math.isinf(term.slope_at_one):
             return math.inf
@@ -175,6 +171,12 @@ def instability(
     ------
     TypeError, ValueError
         As `capacity`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(instability(Perceptron()), 4)
+    1.0147
     """
 
     def load(constraint):
@@ -182,8 +184,8 @@ def instability(
         if not term.one_field:
             return term.typical.instability()
         if axes[2].even:  # the replicon is proportional to the load
-            return float(1.0 / Stationary(0.0, *axes, alpha=1.0).replicon)
-        return last_stable(axes)
+            return float(1.0 / symmetric.Stationary(0.0, *axes, alpha=1.0).replicon)
+        return symmetric.last_stable(axes)
 
     return each_constraint(load, constraint)
 
@@ -218,21 +220,7 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """
     weights, activation, _ = checked(device, Margin(0.0), needs=(*TYPICAL, "collapse"))
 
-    def margin(alpha):
-        if not weights.discrete:
-            return _last_margin(alpha, weights, activation)
-        if alpha == 0.0:
-            return math.inf
-
-        def excess(kappa):
-            return math.log(_capacity((weights, activation, Margin(kappa * scale))) / alpha)
-
-        # Typically there are not more solutions than on average, 2^N H(kappa)^P  [eq-annealed].
-        bound = min(-scipy.special.ndtri_exp(-weights.entropy / alpha), MARGINS[1])
-        return _margin_root(excess, bound, MARGINS[0], 0.5, alpha) * scale
-
-    scale = activation.scale
-    return each(margin, alpha)
+    return each(lambda load: symmetric.largest_margin(load, weights, activation), alpha)
 
 
 @arguments.checked
@@ -258,13 +246,16 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     ------
     TypeError, ValueError
         As `max_margin`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> round(last_margin(Perceptron(), 0.5), 4)
+    0.6547
     """
     weights, activation, _ = checked(device, Margin(0.0))
 
-    def margin(alpha):
-        return _last_margin(alpha, weights, activation)
-
-    return each(margin, alpha)
+    return each(lambda load: symmetric.collapse_margin(load, weights, activation), alpha)
 
 
 def _door(device, constraint, ansatz):
@@ -294,42 +285,3 @@ def _ansatz(ansatz):
     allowed = f"ansatz, if not {', '.join(map(repr, SYMMETRIES))},"
     steps = arguments.integer(allowed, ansatz, 1, MOST_STEPS)
     return {1: "1RSB", 2: "2RSB"}.get(steps, steps)
-
-
-def _capacity(axes):
-    if axes[2].even:
-        return _orthogonal_capacity(axes)
-    if not axes[0].discrete:
-        return last_load(*axes)
-    return float(first(lambda point: point.entropy, axes).alpha)
-
-
-def _orthogonal_capacity(axes):
-    """Return the load at which solutions at overlap 0 run out  [eq-annealed]."""
-    free = Stationary(0.0, *axes, alpha=0.0)
-    return float(-free.entropic.term / free.energetic)
-
-
-def _last_margin(alpha, weights, activation):
-    if alpha == 0.0 or math.isinf(activation.slope_at_one):
-        return math.inf
-    scale = activation.scale
-
-    def excess(kappa):
-        return math.log(last_load(weights, activation, Margin(kappa * scale)) / alpha)
-
-    return _margin_root(excess, *MARGINS, 10.0, alpha) * scale
-
-
-def _margin_root(excess, start, limit, step, alpha):
-    """Return the margin, in units of scale, at which the logarithm of a load ratio vanishes."""
-    lowest, highest = MARGINS
-    beyond = f"times the activation's scale, got {alpha:.6g}"
-    if start < lowest or excess(lowest) < 0.0:
-        raise ValueError(f"alpha must be so small that the margin is above {lowest:g} {beyond}")
-    try:
-        return first_root(excess, start, limit, step=step, tolerance=1e-13)[0]
-    except NoZero:  # still positive at the other end: a large slope c'(1) does that
-        raise ValueError(
-            f"alpha must be so large that the margin is below {highest:g} {beyond}"
-        ) from None

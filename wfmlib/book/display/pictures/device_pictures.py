@@ -29,6 +29,12 @@ def devices(units: int = 3, inputs: int = 9) -> Any:
     ------
     ValueError
         If the inputs cannot be divided among the units.
+
+    Examples
+    --------
+    >>> figure = devices()
+    >>> type(figure).__name__
+    'Figure'
     """
     if units < 2 or inputs % units:
         raise ValueError(f"inputs must be a multiple of units, at least 2, got {inputs}, {units}")

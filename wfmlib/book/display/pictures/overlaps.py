@@ -46,6 +46,12 @@ def overlaps(replicas: int = 16) -> Any:
     ------
     ValueError
         If it is none.
+
+    Examples
+    --------
+    >>> figure = overlaps()
+    >>> type(figure).__name__
+    'Figure'
     """
     if replicas < 8 or replicas & (replicas - 1):
         raise ValueError(f"replicas must be a power of two, at least 8, got {replicas}")

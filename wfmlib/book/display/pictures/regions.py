@@ -32,6 +32,12 @@ def balls(solutions: int = 60, radius: float = 0.55, seed: int = 3) -> Any:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> figure = balls()
+    >>> type(figure).__name__
+    'Figure'
     """
     rng = np.random.default_rng(seed)
     figure, (left, right) = panels(("an isolated solution", "in a dense region"), (4.8, 2.7))
@@ -71,6 +77,12 @@ def phases(places: int = 28, seed: int = 5) -> Any:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> figure = phases()
+    >>> type(figure).__name__
+    'Figure'
     """
     rng = np.random.default_rng(seed)
     figure, axes = panels(tuple(SHARES), (4.8, 5.0), rows=2)

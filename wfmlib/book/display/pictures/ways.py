@@ -25,6 +25,12 @@ def ways() -> Any:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> figure = ways()
+    >>> type(figure).__name__
+    'Figure'
     """
     import matplotlib.pyplot as plt
 
