@@ -119,7 +119,7 @@ _PAGES = {
     8: "08_3_curvature",
     9: "09_3_depth",
     10: "10_2_reach",
-    11: "11_2_marginal",
+    11: "11_4_exercises",
     12: "12_3_exercises",
 }
 _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
