@@ -49,7 +49,8 @@ GRIDS = {
             f"{run} weights at load {load}"
             for run, loads in {
                 "focusing BP, 10001": (0.7, 0.72, 0.74, 0.76),
-                "focusing BP, 30001": (0.7, 0.72),
+                "slow focusing BP, 10001": (0.72, 0.74),
+                "focusing BP, 30001": (0.72,),
                 "clipped rule, 10001": (0.6, 0.65, 0.7),
             }.items()
             for load in loads
