@@ -180,7 +180,7 @@ COORDINATES = {
 }
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
-    "cluster-large": 3,
+    "cluster-large": 2,
     "cluster-reach": 20,
     "cluster-scale": 4,
     "fbp-reach": 2,
