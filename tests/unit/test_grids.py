@@ -49,7 +49,8 @@ GRIDS = {
             f"{run} weights at load {load}"
             for run, loads in {
                 "focusing BP, 10001": (0.7, 0.72, 0.74, 0.76),
-                "focusing BP, 30001": (0.7, 0.72),
+                "slow focusing BP, 10001": (0.72, 0.74),
+                "focusing BP, 30001": (0.72,),
                 "clipped rule, 10001": (0.6, 0.65, 0.7),
             }.items()
             for load in loads
@@ -187,7 +188,7 @@ COORDINATES = {
 }
 SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "binary-networks": 3,
-    "cluster-large": 3,
+    "cluster-large": 2,
     "cluster-reach": 20,
     "cluster-scale": 4,
     "fbp-reach": 2,

@@ -9,22 +9,26 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
-from wfmlib.book.experiments.cluster_scale import AT, AXES, VARIABLES, scale
+from wfmlib.book.experiments.cluster_scale import AT, AXES, ENDED, VARIABLES, scale
 from wfmlib.book.runs import Agreement, Experiment
+from wfmlib.learning import ENDINGS
 from wfmlib.learning.descent.clipped_rule import clipped_rule
+from wfmlib.learning.solution import outcome
 
 FOCUSING = {
     "replicas": 10,
-    "protocol": "solve",
+    "steps": 30,  # of `pseudo_reinforcement`
     "max_sweeps": 5,
     "tolerance": 1e-4,
     "form": "expanded",
 }
+SLOW = FOCUSING | {"steps": 100}
 CLIPPED = {"epochs": 1000}
 #: What is run: the algorithm, weights, instances in a sample, loads, and what it is told.
 RUNS = {
     "focusing BP, 10001 weights": (10001, 3, (0.7, 0.72, 0.74, 0.76), FOCUSING),
-    "focusing BP, 30001 weights": (30001, 1, (0.7, 0.72), FOCUSING),
+    "slow focusing BP, 10001 weights": (10001, 3, (0.72, 0.74), SLOW),
+    "focusing BP, 30001 weights": (30001, 1, (0.72,), FOCUSING),
     "clipped rule, 10001 weights": (10001, 1, (0.6, 0.65, 0.7), CLIPPED),
 }
 QUICK = {
@@ -38,35 +42,46 @@ def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
     name, _, load = point["case"].rpartition(AT)
     run = settings["runs"][name]
-    endings = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps")}
+    endings = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
     for k, instance_seed in enumerate(seed.spawn(run["instances"])):
-        endings["errors"][k], endings["sweeps"][k] = _run_instance(run, float(load), instance_seed)
+        errors, sweeps, how = _run_instance(run, float(load), instance_seed)
+        endings["errors"][k], endings["sweeps"][k] = errors, sweeps
+        endings["ending"][k] = ENDINGS.index(how)
     return endings
 
 
 def _run_instance(run, alpha, seed):
-    """Return the wrong answers that one instance ends with, and how long it took."""
+    """Return the fewest wrong answers of a run on one instance, its sweeps, and how it ended."""
     patterns_seed, start = seed.spawn(2)
     xi, sigma = patterns.random(
         round(alpha * run["N"]), run["N"], rng=patterns_seed, dtype=np.int8
     )
-    if "replicas" in run["options"]:
-        result = learning.focusing_bp(
-            Perceptron(), xi, sigma, stop_at_solution=True, rng=start, **run["options"]
+    options = dict(run["options"])
+    if "steps" in options:
+        protocol = learning.pseudo_reinforcement(options.pop("steps"))
+        focused = learning.focusing_bp(
+            Perceptron(),
+            xi,
+            sigma,
+            protocol=protocol,
+            stop_at_solution=True,
+            rng=start,
+            **options,
         )
-        return result.errors, result.epochs
+        return focused.errors, focused.epochs, focused.outcome
     number = int(start.generate_state(1)[0])
-    weights, epochs = clipped_rule(xi, sigma, seed=number, **run["options"])
-    return Perceptron().network(weights).errors(xi, sigma), epochs
+    weights, epochs = clipped_rule(xi, sigma, seed=number, **options)
+    errors = Perceptron().network(weights).errors(xi, sigma)
+    return errors, epochs, outcome(errors, settled=False)
 
 
 EXPERIMENT = Experiment(
     name="cluster-large",
-    title="Focusing BP and the clipped rule at 10^4 weights and more: success against load",
+    title="Focusing BP at two speeds and the clipped rule at 10^4 weights: success against load",
     source="Baldassi et al., PNAS 113, E7655 (2016); Baldassi, J. Stat. Phys. 136, 902 (2009)",
     chapter=10,
-    scales={"quick": scale(QUICK, 2, MOST), "paper": scale(RUNS, 3, MOST)},
-    variables=VARIABLES,
+    scales={"quick": scale(QUICK, 2, MOST), "paper": scale(RUNS, 2, MOST)},
+    variables=VARIABLES | {"ending": ENDED},
     axes=AXES,
     sample=sample,
     paired=True,
