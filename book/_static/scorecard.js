@@ -16,7 +16,8 @@
     const select = document.createElement("select");
     select.name = name;
     select.append(new Option("all", ""));
-    for (const [value, number] of count) select.append(new Option(`${value} (${number})`, value));
+    const ordered = [...count].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+    for (const [value, number] of name === "verdict" ? count : ordered) select.append(new Option(`${value} (${number})`, value));
     select.id = `wfm-filter-${name}`;
     const around = document.createElement("div");
     const said = document.createElement("label");

@@ -47,7 +47,7 @@ def test_the_whole_book_is_complete(html):
     titles = [line.find("span").get_text() for line in book.select("#contents a")]
     assert len(titles) == len(set(titles)) > 60
     assert "1. The binary perceptron" in titles
-    assert "7.3. Can messages find a solution?" in titles
+    assert "7.3. Does focusing end where solutions are densest?" in titles
     assert len(book.select("#solutions div.solution")) == len(book.select("div.solution")) > 60
     places = [one["id"] for one in book.find_all(id=True)]
     there = set(places)

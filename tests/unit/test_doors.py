@@ -176,8 +176,11 @@ OFFERED = {
     "full_breaking.finite_capacity": [("one three odd", "spherical", MARGINS)],
     "full_breaking.gap_onset": [("perceptron", "spherical", MARGINS)],
     "full_breaking.solve": BROKEN,
+    "large_deviation.around_reference": BINARY,
+    "large_deviation.around_reference of reference": BINARY,
     "large_deviation.curve": REPLICAS,
     "large_deviation.dense_threshold": BINARY,
+    "large_deviation.dense_threshold of reference": [],  # true or false
     "large_deviation.energetic_term": REPLICAS,
     "large_deviation.local_entropy": REPLICAS,
     "large_deviation.overlap_range": REPLICAS,

@@ -154,9 +154,11 @@ def around_reference(
     >>> round(point.local_entropy, 4), round(point.replicas, 2)
     (0.0754, 9.57)
     """
-    axes = checked(device, constraint, weights=(Binary,))
+    arguments.member("constraint", constraint, (Margin,))
     if reference is not None:
-        checked(device, reference)
+        arguments.member("reference", reference, (Margin,))
+        checked(device, reference, weights=(Binary,))
+    axes = checked(device, constraint, weights=(Binary,))
     state, y, report = _state(alpha, distance, replicas, reference, axes)
     return Referred(
         *(device, alpha, distance, y, reference, constraint),
