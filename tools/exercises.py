@@ -196,15 +196,13 @@ def key(number: str) -> dict:
     points = getattr(question, "points", (None,))
     middle = len(points) // 2
     right = question.at_points(question.right)
-    of_overlaps = "distance" in question.asked or "overlap" in question.asked
     return {
         "asked": question.asked,
         "point": points[middle],
         "right": right[middle],
         "tolerance": question.tolerance,
         "mistakes": [[question.at_points(f)[middle], hint] for f, hint in question.mistakes],
-        "slips": [[slip[middle], hint] for slip, hint in slips(right, of_overlaps)],
-        "nats": question.nats,
+        "slips": [[slip[middle], hint] for slip, hint in slips(question, right)],
     }
 
 

@@ -13,9 +13,6 @@
       return `close: within ${percent(close)}, but not within ${percent(tolerance)}. Give more figures.`;
     }
     for (const [wrong, hint] of key.slips) if (near(given, wrong, fine)) return `not yet. ${hint}`;
-    if (key.nats && near(given, right / Math.LN2, fine)) {
-      return "not yet. Which logarithm? The book counts in nats.";
-    }
     return "not yet. It is none of the usual mistakes; go through the steps one at a time.";
   }
 

@@ -7,6 +7,7 @@ import pytest
 from tools import exercises, notebooks
 from wfmlib.book.exercises import available
 from wfmlib.book.exercises.answers import Number, compare
+from wfmlib.book.exercises.table import QUESTIONS
 
 PAGES = [page for chapter in exercises.pages() for page in chapter]
 PAGE = next(page.stem for page in PAGES if 'exercises.check("3.1"' in page.read_text())
@@ -39,7 +40,7 @@ def test_the_form_says_what_the_package_says(page):
         mistakes = [(lambda wrong=wrong: wrong, hint) for wrong, hint in key["mistakes"]]
         right = key["right"]
         question = Number(key["asked"], "", lambda right=right: right, mistakes, key["tolerance"])
-        question = Number(**vars(question) | {"nats": key["nats"]})
+        question = Number(**vars(question) | {"nats": QUESTIONS[number].nats})
         values = [right * factor for factor in (1.0, -1.0, 0.5, 1.0 + 2e-3, 100.0, 1.234, 0.0)]
         values += [right / 0.6931471805599453, 1.0 - 2.0 * right, *(m() for m, _ in mistakes)]
         said = page.evaluate("([key, all]) => all.map(x => wfm.check(key, x))", [key, values])

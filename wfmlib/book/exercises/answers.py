@@ -133,19 +133,17 @@ def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
     if _equal(values, right, near):
         said = f"close: within {_percent(near)}, but not within {_percent(tolerance)}."
         return Result(exercise, False, f"{said} Give more figures.")
-    for slip, hint in slips(right, "distance" in question.asked or "overlap" in question.asked):
+    for slip, hint in slips(question, right):
         if _equal(values, slip, min(tolerance, COARSEST)):
             return Result(exercise, False, f"not yet. {hint}")
-    if question.nats and _equal(values, right / np.log(2.0), min(tolerance, COARSEST)):
-        return Result(exercise, False, "not yet. Which logarithm? The book counts in nats.")
     return Result(exercise, False, OTHERWISE)
 
 
-def slips(right: np.ndarray, of_overlaps: bool) -> list[tuple[np.ndarray, str]]:
-    """Return what slips in any exercise give, each with its hint."""
+def slips(question: Number | Function, right: np.ndarray) -> list[tuple[np.ndarray, str]]:
+    """Return what slips that are possible in any exercise give, each with its hint."""
     twice = "A factor of two is missing, or is there twice."
     wrong = [(-right, "Look at the sign."), (0.5 * right, twice), (2.0 * right, twice)]
-    if of_overlaps:
+    if "distance" in question.asked or "overlap" in question.asked:
         hint = "Overlap or distance? q = 1 - 2d."
         wrong += [(1.0 - 2.0 * right, hint), (0.5 - 0.5 * right, hint)]
     wrong += [
@@ -155,7 +153,10 @@ def slips(right: np.ndarray, of_overlaps: bool) -> list[tuple[np.ndarray, str]]:
         (right**2, "This is the square of the answer."),
         (np.sqrt(np.abs(right)), "This is the root of the answer."),
     ]
-    return wrong + [(size * right, "It is asked for per weight.") for size in SIZES]
+    wrong += [(size * right, "It is asked for per weight.") for size in SIZES]
+    if question.nats:
+        wrong.append((right / np.log(2.0), "Which logarithm? The book counts in nats."))
+    return wrong
 
 
 def _percent(share):

@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from wfmlib import Perceptron, learning, patterns
-from wfmlib.book.experiments.cluster_scale import AT, AXES, ENDED, VARIABLES, scale
+from wfmlib.book.experiments.cluster_scale import AXES, ENDED, VARIABLES, run_instances, scale
 from wfmlib.book.runs import Agreement, Experiment
-from wfmlib.learning import ENDINGS
 from wfmlib.learning.descent.clipped_rule import clipped_rule
 from wfmlib.learning.solution import outcome
 
@@ -40,14 +39,7 @@ MOST = 3  # instances of a sample
 
 def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
-    name, _, load = point["case"].rpartition(AT)
-    run = settings["runs"][name]
-    endings = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
-    for k, instance_seed in enumerate(seed.spawn(run["instances"])):
-        errors, sweeps, how = _run_instance(run, float(load), instance_seed)
-        endings["errors"][k], endings["sweeps"][k] = errors, sweeps
-        endings["ending"][k] = ENDINGS.index(how)
-    return endings
+    return run_instances(settings, point, seed, _run_instance, MOST)
 
 
 def _run_instance(run, alpha, seed):

@@ -62,11 +62,16 @@ def scale(runs, samples, most):
 
 def sample(settings, point, seed):
     """Return how some instances ended; -1 stands for one that was not run."""
+    return run_instances(settings, point, seed, _run_instance, MOST)
+
+
+def run_instances(settings, point, seed, run_instance, most):
+    """Return errors, sweeps and endings of the instances of a sample, of `most` at the most."""
     name, _, load = point["case"].rpartition(AT)
     run = settings["runs"][name]
-    endings = {name: np.full(MOST, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
+    endings = {name: np.full(most, -1, dtype=np.int32) for name in ("errors", "sweeps", "ending")}
     for k, instance_seed in enumerate(seed.spawn(run["instances"])):
-        errors, sweeps, ending = _run_instance(run, float(load), instance_seed)
+        errors, sweeps, ending = run_instance(run, float(load), instance_seed)
         endings["errors"][k], endings["sweeps"][k] = errors, sweeps
         endings["ending"][k] = ENDINGS.index(ending)
     return endings
