@@ -33,7 +33,7 @@ BENCHMARKS := first_calls gaussian typical surroundings messages learning enumer
 
 .DEFAULT_GOAL := help
 .PHONY: help setup book test style chapters sensitive pages site-test elsewhere properties unit coverage \
-	oldest lab serve students marks slides pdf site release bench references lock clean
+	oldest lab serve students marks slides article pdf site release bench references lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' \
@@ -139,10 +139,13 @@ marks: $(READY)  ## execute the notebooks that students handed in, and mark them
 slides: book  ## write slides of all figures to _build/slides
 	@$(BIN)/python -m tools.slides
 
+article: book  ## print the article on the reproduction to _build/article.pdf
+	@$(BIN)/python -m tools.article
+
 pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium
 	@$(BIN)/python -m tools.pdf
 
-site: slides pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
+site: slides article pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
 	cd _build && rm -f slides.zip && $(abspath $(BIN))/python -m zipfile -c slides.zip slides
 	$(ANSWERS) $(SHARED) $(BIN)/jupyter-book build . --quiet
 

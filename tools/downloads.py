@@ -37,7 +37,11 @@ REGISTRY = ROOT / "wfmlib" / "book" / "experiments" / "registry.txt"
 ALL, STUDENTS = "notebooks.zip", "notebooks-for-students.zip"
 EPOCH = (2020, 2, 2, 0, 0, 0)  # of files in a package: equal contents make equal packages
 # What is made of the built pages, and by which command.
-MADE = {"PDF": ("wide-flat-minima.pdf", "make pdf"), "SLIDES": ("slides.zip", "make slides")}
+MADE = {
+    "PDF": ("wide-flat-minima.pdf", "make pdf"),
+    "ARTICLE": ("article.pdf", "make article"),
+    "SLIDES": ("slides.zip", "make slides"),
+}
 
 GITHUB = "https://github.com/"
 BINDER = "https://mybinder.org"
@@ -103,6 +107,7 @@ def publish(app, pagename, templatename, context, doctree) -> None:
     notebook = executed(Path(app.srcdir, f"{pagename}.md"))
     notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
     known = numbering.numbers()
+    fold(notebook, known)
     notebook.cells = list(numbering.captioned(notebook.cells, known))
     notebook.cells[0].source = numbering.titled(notebook.cells[0].source, pagename, known)
     for cell in notebook.cells:
@@ -113,6 +118,31 @@ def publish(app, pagename, templatename, context, doctree) -> None:
     target = Path(app.outdir, "_sources", f"{pagename}.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
+
+
+def fold(notebook, known: dict[str, numbering.Number]) -> None:
+    """Fold what the pages fold, and leave of a slider its picture until it is run.
+
+    JupyterLab shows neither style nor SVG of a notebook that it does not trust yet.
+    """
+    texts: dict[str, str] = {}
+    for cell, text, label in exercises.parts(notebook):
+        if cell.cell_type == "code":
+            hidden = {"source_hidden": True} if "hide-input" in cell.metadata.get("tags", []) else {}
+            if label is not None:
+                hidden = {"source_hidden": True, "outputs_hidden": True}
+            if hidden:
+                cell.metadata["jupyter"] = hidden
+            for output in cell.outputs:
+                if "image/png" in (data := output.get("data", {})):
+                    data.pop("text/html", None)
+        elif label is not None:
+            summary = f"<summary>Solution of {known[label].spoken}</summary>"
+            text = f"<details>{summary}\n\n{text}\n\n</details>" if text else ""
+        texts[cell.id] = f"{texts[cell.id]}\n\n{text}" if cell.id in texts else text
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = texts[cell.id].strip()
 
 
 def package(app, error) -> None:

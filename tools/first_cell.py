@@ -27,7 +27,7 @@ FOLDED = {
 
 SOURCE = """\
 # @title From the book's site: what is missing here, and archived results
-import importlib, importlib.util, os, pathlib, subprocess, sys
+import importlib, importlib.util, os, pathlib, subprocess, sys, sysconfig
 
 site = os.environ.get("WFMLIB_SITE") or "{site}"  # its address, or its folder
 
@@ -43,6 +43,16 @@ if missing() and not site:
         "or in a folder, in a cell above: %env WFMLIB_SITE=https://..."
     )
 if missing():
+    managed = pathlib.Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists()
+    if sys.version_info < (3, 11):
+        raise RuntimeError(f"needs Python 3.11 or newer, this kernel has {{sys.version[:6]}}")
+    if not importlib.util.find_spec("pip"):
+        raise RuntimeError(f"no pip here: run '{{sys.executable}} -m ensurepip' once")
+    if managed and sys.prefix == sys.base_prefix:
+        raise RuntimeError(
+            "the system keeps this Python as it is. Make an environment, 'python3 -m venv "
+            "wfm', and in it 'wfm/bin/python -m pip install jupyterlab'; start from there"
+        )
     base = site if "://" in site else pathlib.Path(site).resolve().as_uri()
     wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{wheel}"
     print("Installing", wheel)

@@ -26,6 +26,10 @@ SOLUTION = re.compile(r"^(`{3,})\{solution-start\} (\S+)\n(?::.*\n)*\1$", re.MUL
 TABLE = re.compile(
     r"^(`{3,})\{table\} ([^\n]+)\n:name: (\S+)\n\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
 )
+ADMONITION = re.compile(
+    r"^(:{3,}|`{3,})\{(?:admonition|note|tip|warning|important)\} ?(.*)\n(?::.*\n)*(.*?)^\1$",
+    re.MULTILINE | re.DOTALL,
+)
 END = re.compile(r"^(`{3,})\{(?:exercise|solution)-end\}\n\1\n*", re.MULTILINE)
 REFERENCE = re.compile(r"\{numref\}`([^`]+)`|\[\]\(((?:eq|ex|fig|tab)-[^)]+)\)")
 
@@ -101,7 +105,11 @@ def plain(text: str, known: dict[str, Number]) -> str:
         tag = f"\\tag{{{known[match[2]]}}}\n" if match[2] else ""
         return f"$$\n{match[1]}\n{tag}$$"
 
-    text = EQUATION.sub(equation, text)
+    def quote(match: re.Match) -> str:
+        text = f"**{match[2].rstrip('.')}.**\n\n{match[3].strip()}"
+        return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+    text = ADMONITION.sub(quote, EQUATION.sub(equation, text))
     text = EXERCISE.sub(lambda match: f"**{known[match[3]].spoken}. {match[2]}**\n", text)
     text = TABLE.sub(lambda m: f"**{known[m[3]].spoken}.** {m[2]}\n\n{m[4]}", text)
     text = SOLUTION.sub(lambda match: f"**Solution of {known[match[2]].spoken}**\n", text)

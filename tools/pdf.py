@@ -25,7 +25,8 @@ OUTPUT = BUILD / "wide-flat-minima.pdf"
 STYLE = Path(__file__).with_suffix(".css")
 SITE_ONLY = ("book/downloads", "book/gallery", "book/api/")
 LEFT_OUT = (
-    "details.above-input, details.below-input, details > summary, .headerlink, script, button"
+    "details.above-input, details.below-input, details > summary, .headerlink, button, "
+    "script:not(.wfm-slider > script)"
 )
 READY = """async () => {
     document.querySelectorAll('img[loading=lazy]').forEach(e => { e.loading = 'eager'; });
@@ -33,6 +34,18 @@ READY = """async () => {
     await document.fonts.ready;
     await Promise.all([...document.images].map(e => e.decode()));
 }"""
+# A slider stands as it begins, in the middle and at its end.
+FRAMES = """() => document.querySelectorAll('.wfm-slider:has(> script[type])').forEach(slider => {
+    const range = slider.querySelector('input[type=range]');
+    const frames = document.createElement('div');
+    frames.className = 'wfm-frames';
+    for (const share of new Set([0, Math.round(range.max / 2), range.max].map(Number))) {
+        range.value = share;
+        range.dispatchEvent(new Event('input', {bubbles: true}));
+        frames.append(slider.cloneNode(true));
+    }
+    slider.replaceWith(frames);
+})"""
 NUMBER = """pages => document.querySelectorAll('#contents a').forEach(e => {
     e.lastChild.textContent = pages[decodeURIComponent(e.hash.slice(1))] ?? '';
 })"""
@@ -139,6 +152,7 @@ def write(page: Path, output: Path) -> int:
         tab.emulate_media(media="print", color_scheme="light")
         tab.add_style_tag(path=STYLE)
         tab.evaluate(READY)
+        tab.evaluate(FRAMES)
         for _ in range(2):
             tab.pdf(path=output, prefer_css_page_size=True, scale=0.8, tagged=True, outline=True)
             read = PdfReader(output)

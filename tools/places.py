@@ -3,8 +3,9 @@
 A page that is opened as a file may fetch nothing, so both stand in scripts.
 
 - `_static/places.js` has every place to which a link can lead, with its text: a section, an
-  exercise, a term of the glossary, an entry of the API reference, a claim. Code, figures and
-  solutions are left out. `book/_static/search.js` looks through it.
+  exercise, a term of the glossary, an entry of the API reference, a claim, a work that is cited,
+  and what has a number: formulas, figures with their captions, tables. Code and solutions are left
+  out. `book/_static/search.js` looks through it.
 - `_static/tips.js` has the numbered formulas and the definitions of the glossary as HTML, by
   address. `book/_static/tooltips.js` shows them on hover and on keyboard focus.
 """
@@ -36,6 +37,8 @@ SKIPPED = (
 )
 SOLUTION, EXERCISE = "solution", "exercise"  # how the names of sphinx-exercise's nodes begin
 SECTION, TERM, API, CLAIM = "section", "term", "api", "claim"  # and EXERCISE
+NUMBER, PAPER = "number", "paper"
+NUMBERED = {"displaymath": "Equation (%s)", "figure": "Figure %s", "table": "Table %s"}
 SYMBOLS = {
     name: sign
     for kind in ("alpha", "bin", "close", "fence", "op", "open", "ord", "punct", "rel")
@@ -114,9 +117,35 @@ def places(doctree: nodes.document) -> Iterator[list[str]]:
                 yield [TERM, terms[0]["ids"][0], title, content(item.children[-1])]
 
 
+def numbered(app, docname: str, doctree: nodes.document) -> Iterator[list[str]]:
+    """Yield formulas, figures and tables that have a number, with their texts."""
+    for kind, numbers in app.env.toc_fignumbers.get(docname, {}).items():
+        for name, parts in numbers.items() if kind in NUMBERED else ():
+            node = next((one for one in doctree.findall(nodes.Element) if name in one["ids"]), None)
+            if isinstance(node, nodes.math_block):
+                text = plain(node.astext())
+            else:
+                names = (nodes.caption, nodes.title)
+                headings = [one for one in node or () if isinstance(one, names)]
+                text = squeezed(" ".join(map(words, headings)))
+            if text:
+                yield [NUMBER, name, NUMBERED[kind] % ".".join(map(str, parts)), text]
+
+
+def works(doctree: nodes.document) -> Iterator[list[str]]:
+    """Yield the works of the bibliography."""
+    for work in doctree.findall(nodes.citation):
+        label, *text = work.children
+        yield [PAPER, work["ids"][0], label.astext(), squeezed(" ".join(map(words, text)))]
+
+
 def note(app, doctree: nodes.document, docname: str) -> None:
     """Note the places of a page when all that it refers to is known."""
-    app.wfm_places[docname] = list(places(doctree))
+    app.wfm_places[docname] = [
+        *places(doctree),
+        *numbered(app, docname, doctree),
+        *works(doctree),
+    ]
 
 
 def all_places(app) -> Iterator[list[str]]:

@@ -33,3 +33,19 @@ addEventListener("load", async () => {
   watch();
   matchMedia("(max-width: 720px)").addEventListener("change", watch);  // as in book.css
 });
+
+// What a fold holds is said: the code of which figure, or imports. A fold before another joins it.
+for (const fold of document.querySelectorAll("article details.above-input")) {
+  const cell = fold.closest(".cell");
+  const next = cell.nextElementSibling?.querySelector(":scope > details.above-input");
+  if (next && !cell.querySelector(".cell_output")) {
+    next.querySelector("summary").after(...fold.querySelectorAll(":scope > :not(summary)"));
+    cell.remove();
+    continue;
+  }
+  const figure = cell.querySelector("figcaption .caption-number")?.textContent.trim();
+  const imports = /^(from|import) /.test(fold.querySelector("pre")?.textContent ?? "");
+  const what = figure ? `Code of ${figure}` : cell.querySelector(".cell_output") ? "Code"
+    : imports ? "Imports" : "Code, continued below";
+  for (const name of fold.querySelectorAll("summary span")) name.textContent = what;
+}

@@ -1,13 +1,18 @@
 // Looks for words in the places of the book (`places.js`): sections, terms, the API, claims.
 (() => {
   // How much a place of a kind counts: what explains comes before what lists.
-  const WEIGHT = { section: 1, term: 1.2, exercise: 0.6, api: 0.5, claim: 0.35 };
+  const WEIGHT = { section: 1, term: 1.2, paper: 0.7, exercise: 0.6, number: 0.5, api: 0.4, claim: 0.35 };
   const SHOWN = 30, WIDTH = 220;
   const LETTERS = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ζ: "zeta",
     η: "eta", θ: "theta", κ: "kappa", λ: "lambda", μ: "mu", ν: "nu", ξ: "xi", π: "pi", ρ: "rho",
     σ: "sigma", τ: "tau", φ: "phi", χ: "chi", ψ: "psi", ω: "omega" };
   const SMALL = new Set(("a an and are as at be by do does for from has how if in is it its not of"
     + " on or s that the this to was what when where which why with").split(" "));
+  // What one types, and what the book calls it.
+  const ALSO = { "1rsb": "one step breaking", authors: "citing", barycenter: "barycentre",
+    esgd: "entropy sgd", github: "sources", gpu: "cores", prerequisites: "need", pytorch: "torch",
+    requirements: "need", rsb: "breaking", wrote: "citing", sgd: "gradient descent" };
+  const WORDS = /[\p{L}\p{N}]+(?:\.\p{N}+)+|[\p{L}\p{N}\p{M}]+/gu;  // 1.11 and F.2 are words
   const stemmer = new Stemmer();
 
   // What is compared of a word: its stem, spelled in one way; Greek letters by their names.
@@ -25,7 +30,11 @@
     return SMALL.has(one) ? null : stemmer.stemWord(one);
   }
 
-  const tokens = text => text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  // Of a word with a hyphen its parts are looked for, and both in one; "1 RSB" is "1RSB".
+  const tokens = text => [
+    ...(text.replace(/(\d)[- ](?=RSB)/gi, "$1").match(WORDS) ?? []),
+    ...(text.match(/\p{L}+-\p{L}+/gu) ?? []).map(word => word.replace("-", "")),
+  ];
 
   const index = new MiniSearch({
     fields: ["title", "text"],
@@ -35,24 +44,26 @@
   });
   index.addAll(wfmPlaces.map(([, , title, text], id) => ({ id, title, text })));
 
-  // All words, the last one perhaps unfinished; else most of them; else words that are like them.
+  const known = new Set(wfmPlaces.flatMap(([, , title, text]) => tokens(`${title} ${text}`)).map(stem));
+
+  // Exact, unfinished and misspelt words together: a place counts by how many words it answers.
   function find(query) {
-    const last = (term, i, terms) => i === terms.length - 1 && term.length > 2;
-    for (const options of [
-      { combineWith: "AND" },
-      { combineWith: "AND", prefix: last },
-      { combineWith: "OR", prefix: last },
-      { combineWith: "OR", fuzzy: term => (term.length > 4 ? 0.25 : false) },
-    ]) {
-      const found = index.search(query, options);
-      if (found.length) return found;
-    }
-    return [];
+    const words = [...new Set(tokens(query))].filter(stem);
+    const forms = words.map(word => [word, ...tokens(ALSO[word.toLowerCase()] ?? "")]);
+    const found = index.search({ combineWith: "OR", queries: forms.flat() }, {
+      prefix: term => term.length > 2,
+      fuzzy: term => (known.has(term) || term.length < 5 ? false : 0.25),
+      weights: { prefix: 0.2, fuzzy: 0.3 },
+    });
+    const answers = ({ queryTerms }) =>
+      forms.filter(same => same.some(word => queryTerms.includes(stem(word)))).length / words.length;
+    return found.map(one => ({ ...one, score: one.score * answers(one) ** 4 }))
+      .sort((a, b) => b.score - a.score);
   }
 
   // The part of a text that holds most of the words looked for, and where they are in it.
   function excerpt(text, terms) {
-    const hits = [...text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)]
+    const hits = [...text.matchAll(WORDS)]
       .filter(([word]) => terms.has(stem(word)))
       .map(found => [found.index, found.index + found[0].length]);
     let best = 0, most = 0;
@@ -88,7 +99,7 @@
     const link = document.createElement("a");
     link.href = document.documentElement.dataset.content_root + address;
     const words = new Set(terms);
-    const inTitle = [...title.matchAll(/[\p{L}\p{N}\p{M}]+/gu)].filter(([word]) => words.has(stem(word)))
+    const inTitle = [...title.matchAll(WORDS)].filter(([word]) => words.has(stem(word)))
       .map(found => [found.index, found.index + found[0].length]);
     link.append(...marked(title, inTitle));
     const where = document.createElement("small");

@@ -105,6 +105,9 @@ def test_the_cell_says_what_is_missing(tmp_path):
     done = run(site="")
     assert done.returncode == 1
     assert "not installed here: wfmlib, matplotlib, sklearn, ipywidgets. Say" in done.stderr
+    assert "no pip here: run" in run(site="https://build/").stderr
+    (packages,) = tmp_path.glob("lib/*/site-packages")
+    packages.joinpath("pip.py").write_text("raise SystemExit(1)")
     done = run(site="https://build/", asked="http://127.0.0.1:1")
     wheel = f"wfmlib[notebook] @ http://127.0.0.1:1/{first_cell.WHEEL}"
     assert done.stdout == f"Installing {wheel}\n", "the environment comes first"

@@ -191,8 +191,8 @@ def test_forty_frames_of_three_curves_stay_small():
 
 def test_equal_figures_are_equal_bytes():
     assert parabola().html() == parabola().html()
-    assert printed.pdf(parabola()) == printed.pdf(parabola())
-    assert printed.pdf(parabola()) != printed.pdf(parabola(xlim=(0, 1)))
+    assert printed.png(parabola()) == printed.png(parabola())
+    assert printed.png(parabola()) != printed.png(parabola(xlim=(0, 1)))
 
 
 def test_two_figures_share_no_name():
@@ -222,9 +222,9 @@ def test_notes_come_from_a_function_or_a_list():
 def test_what_a_page_and_what_print_get(monkeypatch):
     monkeypatch.setenv("WFMLIB_DISPLAY", "static")
     bundle = parabola()._repr_mimebundle_()
-    assert set(bundle) == {"text/html", "application/pdf", "text/plain"}
+    assert set(bundle) == {"text/html", "image/png", "text/plain"}
     assert bundle["text/plain"] == "Slider(load α: 8 values from 0.1 to 0.8; entropy)"
-    assert bundle["application/pdf"].startswith("JVBERi")  # %PDF in base64
+    assert bundle["image/png"].startswith("iVBORw")  # PNG in base64
 
 
 def test_print_takes_every_kind_of_mark():
@@ -235,7 +235,7 @@ def test_print_takes_every_kind_of_mark():
         display.Rule("edge", x=LOADS),
         display.Rule("level", y=0),
     ]
-    assert printed.pdf(display.slider("load α", LOADS, marks, **WORDS)).startswith(b"%PDF")
+    assert printed.png(display.slider("load α", LOADS, marks, **WORDS)).startswith(b"\x89PNG")
 
 
 def test_limits_hold_all_frames_and_bars():
@@ -384,10 +384,10 @@ def test_in_a_notebook():
     outputs = [cell.outputs for cell in notebook.cells]
     assert outputs[0] == []
     (drawn,) = outputs[1]
-    assert set(drawn.data) == {"image/svg+xml", "application/pdf", "text/plain"}
+    assert set(drawn.data) == {"image/svg+xml", "image/png", "text/plain"}
     assert drawn.data["image/svg+xml"].strip() == line_in_another_process().strip()
     (static,) = outputs[2]
-    assert set(static.data) == {"text/html", "application/pdf", "text/plain"}
+    assert set(static.data) == {"text/html", "image/png", "text/plain"}
     (counted,) = outputs[3]
     assert counted.data == {"text/plain": "[0, 1, 2]"}
     (live,) = outputs[4]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import textwrap
@@ -13,10 +12,10 @@ from typing import Any
 
 
 def figures() -> None:
-    """Set the book's style, and vector output that is the same at every run.
+    """Set the book's style, and pictures that are the same at every run.
 
-    Figures come as SVG for pages and PDF for print, without the dates and random names that
-    would make equal figures differ. Outside of a notebook only the style is set. In a notebook the
+    Figures come as SVG for pages, and as PNG for a notebook that is opened elsewhere: JupyterLab
+    shows no SVG that it does not trust. Dates and random names would make equal figures differ. Outside of a notebook only the style is set. In a notebook the
     package's warnings print as text: a page holds no stderr.
     """
     import matplotlib.pyplot as plt
@@ -30,17 +29,14 @@ def figures() -> None:
         # First: the inline backend sets its own formats once, when it is loaded.
         shell.run_line_magic("matplotlib", "inline")
         set_matplotlib_formats()
-        # Not through `set_matplotlib_formats`: it hands the same metadata to every format, but
-        # the date has one name in SVG and another in PDF.
+        # Not through `set_matplotlib_formats`: it hands the same metadata to every format, and
+        # they have other names in each.
         draw = partial(print_figure, bbox_inches=None)
-        # A font of matplotlib's own has an odd date, of which its embedding in PDF would warn.
-        logging.getLogger("fontTools").setLevel(logging.ERROR)
         svg = partial(draw, fmt="svg", metadata={"Date": None, "Creator": None})
-        nothing = {"CreationDate": None, "Creator": None, "Producer": None}
-        pdf = partial(draw, fmt="pdf", base64=True, metadata=nothing)
+        png = partial(draw, fmt="png", base64=True, dpi=96, metadata={"Software": None})
         formatters = shell.display_formatter.formatters
         formatters["image/svg+xml"].for_type(Figure, svg)
-        formatters["application/pdf"].for_type(Figure, pdf)
+        formatters["image/png"].for_type(Figure, png)
         if warnings.showwarning is not _show_as_text:
             _OTHERS.append(warnings.showwarning)
             warnings.showwarning = _show_as_text

@@ -1,4 +1,4 @@
-"""Figure of a slider on paper: a few frames laid over each other, from light to dark."""
+"""Picture of a slider where nothing moves: a few frames laid over each other, from light to dark."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from wfmlib.book.display.palette import CYCLE, LINES, resolve, tint
 MOST = 5
 
 
-def pdf(slider) -> bytes:
-    """Return the static figure for LaTeX; the same bytes for the same figure.
+def png(slider) -> bytes:
+    """Return the static figure as a picture; the same bytes for the same figure.
 
     Parameters
     ----------
@@ -21,14 +21,13 @@ def pdf(slider) -> bytes:
         At most five of its frames are drawn, from the first value (light) to the last (dark); all
         of them are computed ones.
     """
-    import matplotlib as mpl
     from matplotlib import style
     from matplotlib.figure import Figure
 
     count, knots = len(slider.values), len(slider.knots)
     chosen = np.unique(np.linspace(0, knots - 1, min(MOST, knots)).round().astype(int))
     frames = [int(np.argmin(np.abs(slider.values - knot))) for knot in slider.knots[chosen]]
-    with style.context("wfmlib.wfm"), mpl.rc_context({"pdf.fonttype": 42}):
+    with style.context("wfmlib.wfm"):
         figure = Figure(figsize=(6.4, 4.5))
         axes = figure.subplots()
         cycle = iter(CYCLE * len(slider.marks))
@@ -60,7 +59,5 @@ def pdf(slider) -> bytes:
         axes.set(xlabel=slider.xlabel, ylabel=slider.ylabel, xlim=slider.xlim, ylim=slider.ylim)
         figure.legend(loc="outside upper center", ncols=2)
         file = BytesIO()
-        # Names and dates of the run would make equal figures differ.
-        nothing = {"Creator": None, "Producer": None, "CreationDate": None}
-        figure.savefig(file, format="pdf", metadata=nothing)
+        figure.savefig(file, format="png", dpi=96, metadata={"Software": None})
     return file.getvalue()

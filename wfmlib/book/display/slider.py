@@ -370,11 +370,11 @@ class Slider:
             widget = self.widget()
             view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
             return {"text/plain": repr(widget), "application/vnd.jupyter.widget-view+json": view}
-        from wfmlib.book.display.printed import pdf
+        from wfmlib.book.display.printed import png
 
         return {
             "text/html": self.html(),
-            "application/pdf": base64.b64encode(pdf(self)).decode(),
+            "image/png": base64.b64encode(png(self)).decode(),
             "text/plain": repr(self),
         }
 
