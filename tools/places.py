@@ -34,6 +34,7 @@ SKIPPED = (
     addnodes.toctree,
     addnodes.index,
     addnodes.desc_signature,
+    nodes.citation,
 )
 SOLUTION, EXERCISE = "solution", "exercise"  # how the names of sphinx-exercise's nodes begin
 SECTION, TERM, API, CLAIM = "section", "term", "api", "claim"  # and EXERCISE

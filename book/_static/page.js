@@ -46,6 +46,15 @@ for (const fold of document.querySelectorAll("article details.above-input")) {
   const figure = cell.querySelector("figcaption .caption-number")?.textContent.trim();
   const imports = /^(from|import) /.test(fold.querySelector("pre")?.textContent ?? "");
   const what = figure ? `Code of ${figure}` : cell.querySelector(".cell_output") ? "Code"
-    : imports ? "Imports" : "Code, continued below";
-  for (const name of fold.querySelectorAll("summary span")) name.textContent = what;
+    : imports ? "Imports" : "Preparation";
+  const [collapsed, expanded] = fold.querySelectorAll("summary > p");
+  collapsed.textContent = what;
+  expanded.textContent = `${what} (hide)`;
+}
+
+// Old roles of docutils, and a frame of the theme without one, for who listens to the page.
+for (const one of document.querySelectorAll(".citation-list, .citation")) one.removeAttribute("role");
+for (const [i, one] of document.querySelectorAll(".sidebar-primary-items__start").entries()) {
+  one.setAttribute("role", "navigation");
+  one.setAttribute("aria-label", i ? `Book ${i + 1}` : "Book");
 }

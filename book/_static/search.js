@@ -1,7 +1,7 @@
 // Looks for words in the places of the book (`places.js`): sections, terms, the API, claims.
 (() => {
   // How much a place of a kind counts: what explains comes before what lists.
-  const WEIGHT = { section: 1, term: 1.2, paper: 0.7, exercise: 0.6, number: 0.5, api: 0.4, claim: 0.35 };
+  const WEIGHT = { section: 1, term: 1.2, paper: 1, exercise: 0.6, number: 0.5, api: 0.25, claim: 0.35 };
   const SHOWN = 30, WIDTH = 220;
   const LETTERS = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ζ: "zeta",
     η: "eta", θ: "theta", κ: "kappa", λ: "lambda", μ: "mu", ν: "nu", ξ: "xi", π: "pi", ρ: "rho",
@@ -30,9 +30,11 @@
     return SMALL.has(one) ? null : stemmer.stemWord(one);
   }
 
-  // Of a word with a hyphen its parts are looked for, and both in one; "1 RSB" is "1RSB".
+  // Of a word with a hyphen its parts are looked for, and both in one; "1 RSB" is "1RSB", and a
+  // letter with a subscript is one word.
+  const JOINED = /(?<=\d)[- ](?=RSB)|(?<=(?<![\p{L}\p{N}])(?:\p{L}|alpha|kappa))_(?=[\p{L}\p{N}]+)/giu;
   const tokens = text => [
-    ...(text.replace(/(\d)[- ](?=RSB)/gi, "$1").match(WORDS) ?? []),
+    ...(text.replace(JOINED, "").match(WORDS) ?? []),
     ...(text.match(/\p{L}+-\p{L}+/gu) ?? []).map(word => word.replace("-", "")),
   ];
 
@@ -58,6 +60,7 @@
     const answers = ({ queryTerms }) =>
       forms.filter(same => same.some(word => queryTerms.includes(stem(word)))).length / words.length;
     return found.map(one => ({ ...one, score: one.score * answers(one) ** 4 }))
+      .filter(one => answers(one) >= 0.5)
       .sort((a, b) => b.score - a.score);
   }
 

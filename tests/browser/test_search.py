@@ -31,7 +31,16 @@ QUERIES = {
     "best gamma sharpness": "book/02_3_dense.html#the-best-sharpness",
     "wfmlib.theory.typical.capacity": "book/api/theory.html#wfmlib.theory.typical.capacity",
     "focussing beleif": "book/glossary.html#term-focusing-belief-propagation-fBP",
-    "reference or barycenter": "book/02_1_company.html#reference-or-barycentre",
+    "mode conectivity": "book/words.html#mode-connectivity-loss-landscape",
+    "full RSB": "book/11_full_breaking.html",
+    "1 RSB": "book/glossary.html#term-one-step-replica-symmetry-breaking-1RSB",
+    "equation 1.11": "book/01_1_counting.html#equation-eq-rs-entropy",
+    "figure 5.1": "book/05_1_units.html#fig-capacity-units",
+    "PyTorch": "book/run.html#on-your-own-machine",
+    "gpu": "book/run.html#on-your-own-machine",
+    "prerequisites": "book/lecturers.html#what-students-need",
+    "SBPI": "book/07_3_focusing.html#from-replicas-to-focusing",
+    "how to cite": "book/downloads.html#how-to-cite",
 }
 
 
