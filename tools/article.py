@@ -1,4 +1,4 @@
-"""The article that reports the reproduction: `article/article.md` with the ledger's tables, printed.
+"""The article on the reproduction: `article/article.md` with the ledger's tables, printed.
 
 A line `@FIGURE label page@` becomes a figure of an executed page, `@TABLE name@` a table of the
 ledger. The text is Markdown; citations stand as they do in the chapters.
@@ -43,6 +43,11 @@ def rows(cells: list[tuple[str, ...]]) -> str:
     return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])
 
 
+def own() -> list[claims.Claim]:
+    """Return the claims of the three papers."""
+    return [one for one in claims.load() if one.source.paper in claims.PAPERS]
+
+
 def verdicts() -> str:
     """Return how many claims have which verdict, a row a paper."""
     ledger, kinds = claims.load(), tuple(claims.VERDICTS)
@@ -56,9 +61,7 @@ def verdicts() -> str:
 
 def listed(expected: str) -> str:
     """Return the claims of the three papers that have a verdict, and the reason."""
-    found = [
-        one for one in claims.load() if one.expected == expected and one.source.paper in claims.PAPERS
-    ]
+    found = [one for one in own() if one.expected == expected]
     table = [("where", "what is stated", "what we find, or why not")]
     for one in found:
         table.append((f"{one.source.paper}, {one.source.at}", one.statement, one.reason))
@@ -67,8 +70,7 @@ def listed(expected: str) -> str:
 
 def counts() -> str:
     """Return the verdicts of the three papers' claims in a sentence."""
-    own = [one for one in claims.load() if one.source.paper in claims.PAPERS]
-    count = Counter(one.expected for one in own)
+    count = Counter(one.expected for one in own())
     return ", ".join(f"{count[kind]} {words}" for kind, words in SAID.items()) + "."
 
 
@@ -112,7 +114,7 @@ def article(source: str) -> str:
     numbers = {label: i for i, (label, _) in enumerate(FIGURE.findall(source), start=1)}
     filled = {
         "@FIELDS@": f"<dl>{fields}</dl>\n\n{version}.",
-        "@TOTAL@": str(sum(one.source.paper in claims.PAPERS for one in claims.load())),
+        "@TOTAL@": str(len(own())),
         "@COUNTS@": counts(),
         "@TABLE verdicts@": verdicts(),
         "@TABLE differs@": listed(claims.DIFFERS),

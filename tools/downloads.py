@@ -128,11 +128,10 @@ def fold(notebook, known: dict[str, numbering.Number]) -> None:
     texts: dict[str, str] = {}
     for cell, text, label in exercises.parts(notebook):
         if cell.cell_type == "code":
-            hidden = {"source_hidden": True} if "hide-input" in cell.metadata.get("tags", []) else {}
             if label is not None:
-                hidden = {"source_hidden": True, "outputs_hidden": True}
-            if hidden:
-                cell.metadata["jupyter"] = hidden
+                cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
+            elif "hide-input" in cell.metadata.get("tags", []):
+                cell.metadata["jupyter"] = {"source_hidden": True}
             for output in cell.outputs:
                 if "image/png" in (data := output.get("data", {})):
                     data.pop("text/html", None)

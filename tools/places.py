@@ -120,9 +120,10 @@ def places(doctree: nodes.document) -> Iterator[list[str]]:
 
 def numbered(app, docname: str, doctree: nodes.document) -> Iterator[list[str]]:
     """Yield formulas, figures and tables that have a number, with their texts."""
+    elements = list(doctree.findall(nodes.Element))
     for kind, numbers in app.env.toc_fignumbers.get(docname, {}).items():
         for name, parts in numbers.items() if kind in NUMBERED else ():
-            node = next((one for one in doctree.findall(nodes.Element) if name in one["ids"]), None)
+            node = next((one for one in elements if name in one["ids"]), None)
             if isinstance(node, nodes.math_block):
                 text = plain(node.astext())
             else:

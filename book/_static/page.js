@@ -52,7 +52,12 @@ for (const fold of document.querySelectorAll("article details.above-input")) {
   expanded.textContent = `${what} (hide)`;
 }
 
-// Old roles of docutils, and a frame of the theme without one, for who listens to the page.
+// For who listens to the page: the arrows of the contents have a name.
+for (const arrow of document.querySelectorAll("nav.bd-docs-nav summary")) {
+  arrow.setAttribute("aria-label", `Pages of ${arrow.closest("li").querySelector("a").textContent.trim()}`);
+}
+
+// Old roles of docutils, and a frame of the theme without one.
 for (const one of document.querySelectorAll(".citation-list, .citation")) one.removeAttribute("role");
 for (const [i, one] of document.querySelectorAll(".sidebar-primary-items__start").entries()) {
   one.setAttribute("role", "navigation");

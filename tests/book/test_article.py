@@ -1,4 +1,4 @@
-"""The article on the reproduction: its counts are the ledger's, its references those of the book."""
+"""The article on the reproduction: counts of the ledger, references of the book."""
 
 from __future__ import annotations
 

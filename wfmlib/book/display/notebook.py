@@ -15,8 +15,9 @@ def figures() -> None:
     """Set the book's style, and pictures that are the same at every run.
 
     Figures come as SVG for pages, and as PNG for a notebook that is opened elsewhere: JupyterLab
-    shows no SVG that it does not trust. Dates and random names would make equal figures differ. Outside of a notebook only the style is set. In a notebook the
-    package's warnings print as text: a page holds no stderr.
+    shows no SVG that it does not trust. Dates and random names would make equal figures differ.
+    Outside of a notebook only the style is set. In a notebook the package's warnings print as
+    text: a page holds no stderr.
     """
     import matplotlib.pyplot as plt
 

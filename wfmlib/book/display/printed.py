@@ -1,4 +1,4 @@
-"""Picture of a slider where nothing moves: a few frames laid over each other, from light to dark."""
+"""Picture of a slider where nothing moves: frames over each other, from light to dark."""
 
 from __future__ import annotations
 
