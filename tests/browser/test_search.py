@@ -31,7 +31,7 @@ QUERIES = {
     "best gamma sharpness": "book/02_3_dense.html#the-best-sharpness",
     "wfmlib.theory.typical.capacity": "book/api/theory.html#wfmlib.theory.typical.capacity",
     "focussing beleif": "book/glossary.html#term-focusing-belief-propagation-fBP",
-    "reference or barycenter": "book/02_1_company.html#reference-or-barycentre",
+    "reference or barycenter": "book/02_4_exercises.html#reference-or-barycentre",
 }
 
 
