@@ -110,7 +110,7 @@ LATER = {
 #: Of each chapter the page whose table has its claims: lines of the scorecard lead there.
 _PAGES = {
     1: "01_4_exercises",
-    2: "02_3_dense",
+    2: "02_4_exercises",
     3: "03_4_exercises",
     4: "04_4_exercises",
     5: "05_4_exercises",
