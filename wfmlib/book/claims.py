@@ -117,7 +117,7 @@ _PAGES = {
     6: "06_3_teacher",
     7: "07_4_exercises",
     8: "08_3_curvature",
-    9: "09_3_depth",
+    9: "09_4_exercises",
     10: "10_2_reach",
     11: "11_4_exercises",
     12: "12_3_exercises",
