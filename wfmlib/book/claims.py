@@ -118,7 +118,7 @@ _PAGES = {
     7: "07_4_exercises",
     8: "08_3_curvature",
     9: "09_4_exercises",
-    10: "10_2_reach",
+    10: "10_3_exercises",
     11: "11_4_exercises",
     12: "12_3_exercises",
 }
