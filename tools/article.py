@@ -12,18 +12,16 @@ from collections import Counter
 from pathlib import Path
 
 import yaml
-from markdown_it import MarkdownIt
-from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from tools import bibliography
-from tools.notebooks import BOOK, BUILD, ROOT, executed
+from tools import bibliography, rendered
+from tools.notebooks import BOOK, BUILD, ROOT
 from tools.pdf import write
+from tools.rendered import FIGURE, MARKDOWN
 from wfmlib.book import claims
 
 SOURCE = ROOT / "article" / "article.md"
 STYLE = SOURCE.with_name("article.css")
 OUTPUT = BUILD / "article.pdf"
-FIGURE = re.compile(r"^@FIGURE (\S+) (\S+)@$", re.MULTILINE)
 REFERENCE = re.compile(r"\{numref\}`([^`]+)`")
 CITATION = re.compile(r"\{cite(?::t)?\}`([^`]+)`")
 SAID = {
@@ -74,20 +72,14 @@ def counts() -> str:
     return ", ".join(f"{count[kind]} {words}" for kind, words in SAID.items()) + "."
 
 
-def figure(label: str, page: str, number: int) -> str:
-    """Return a figure of an executed page as HTML, with its caption."""
-    for cell in executed(BOOK / f"{page}.md").cells:
-        about = cell.metadata.get("mystnb", {})
-        if about.get("figure", {}).get("name") == label:
-            (drawn,) = (o.data for o in cell.outputs if "image/svg+xml" in o.get("data", {}))
-            svg = "".join(drawn["image/svg+xml"])
-            caption = MARKDOWN.renderInline(" ".join(about["figure"]["caption"].split()))
-            svg = svg[svg.index("<svg") :]
-            return (
-                f'<figure id="{label}">{svg}'
-                f"<figcaption><b>Figure {number}.</b> {caption}</figcaption></figure>\n"
-            )
-    raise SystemExit(f"{page} shows no figure {label}")
+def shown(label: str, page: str, number: int) -> str:
+    """Return a figure of a page with its caption."""
+    svg, caption = rendered.figure(label, page)
+    caption = MARKDOWN.renderInline(caption)
+    return (
+        f'<figure id="{label}">{svg}'
+        f"<figcaption><b>Figure {number}.</b> {caption}</figcaption></figure>\n"
+    )
 
 
 def references(text: str) -> str:
@@ -101,9 +93,6 @@ def references(text: str) -> str:
         said = f"{bibliography.authors(key)}, *{title}*, {place} {work.get('volume', '')}"
         lines.append(f"- {said.strip()} ({work['year']}). {bibliography.address(key)}")
     return "\n".join(lines)
-
-
-MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin)
 
 
 def article(source: str) -> str:
@@ -121,7 +110,7 @@ def article(source: str) -> str:
         "@TABLE unchecked@": listed(claims.NOT_CHECKED),
         "@REFERENCES@": references(source),
     }
-    text = FIGURE.sub(lambda one: figure(one[1], one[2], numbers[one[1]]), source)
+    text = FIGURE.sub(lambda one: shown(one[1], one[2], numbers[one[1]]), source)
     for word, value in filled.items():
         text = text.replace(word, value)
     text = REFERENCE.sub(lambda one: f"Figure {numbers[one[1]]}", bibliography.cited(text))
