@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from tools import bibliography, rendered
-from tools.notebooks import BOOK, BUILD, ROOT
+from tools.notebooks import BUILD, ROOT
 from tools.pdf import write
 from tools.rendered import FIGURE, MARKDOWN
 from wfmlib.book import claims

@@ -1,4 +1,4 @@
-"""Markdown with formulas, and figures of executed pages, as HTML: for the slides and the article."""
+"""Markdown with formulas, and figures of executed pages, as HTML: for slides and article."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tools import article, bibliography
+from tools.notebooks import BOOK
 from wfmlib.book import claims
 
 
@@ -23,5 +24,5 @@ def test_what_the_text_asks_for_is_there():
     labels = [label for label, _ in article.FIGURE.findall(text)]
     assert set(article.REFERENCE.findall(text)) == set(labels)
     for label, page in article.FIGURE.findall(text):
-        assert f"name: {label}\n" in (article.BOOK / f"{page}.md").read_text("utf-8")
+        assert f"name: {label}\n" in (BOOK / f"{page}.md").read_text("utf-8")
     assert article.references(text).count("\n") + 1 == len(keys)

@@ -30,7 +30,7 @@ def test_deck_opens(browser, written, name):
     for slide in range(page.evaluate("Reveal.getTotalSlides()")):
         page.evaluate("slide => Reveal.slide(slide)", slide)
         high, wide = page.evaluate(
-            "(({scrollHeight, scrollWidth}) => [scrollHeight, scrollWidth])(Reveal.getCurrentSlide())"
+            "(slide => [slide.scrollHeight, slide.scrollWidth])(Reveal.getCurrentSlide())"
         )
         assert high <= 720, f"slide {slide + 1} is too full"
         assert wide <= 1280, f"slide {slide + 1} is too full"

@@ -28,7 +28,9 @@ QUERIES = {
     ),
     "hessian": "book/glossary.html#term-Hessian-spectrum",
     "best gamma sharpness": "book/02_3_dense.html#the-best-sharpness",
-    "wfmlib.theory.typical.capacity": "book/api/theory_typical.html#wfmlib.theory.typical.capacity",
+    "wfmlib.theory.typical.capacity": (
+        "book/api/theory_typical.html#wfmlib.theory.typical.capacity"
+    ),
     "focussing beleif": "book/glossary.html#term-focusing-belief-propagation-fBP",
     "mode conectivity": "book/words.html#mode-connectivity-loss-landscape",
     "full RSB": "book/11_full_breaking.html",
