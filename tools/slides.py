@@ -37,16 +37,14 @@ def decks() -> list[Path]:
 
 
 def about(source: Path) -> dict[str, str]:
-    """Return what stands in front of a deck: its title, course, minutes, and what to read before."""
+    """Return what stands in front of a deck: title, course, minutes, what to read before."""
     return yaml.safe_load(FRONT.match(source.read_text("utf-8"))[1])
 
 
 def slides(source: Path) -> list[tuple[str, str, str]]:
     """Return title, text and note of each slide of a deck."""
-    found = []
-    for slide in re.split(r"^## ", FRONT.sub("", source.read_text("utf-8")), flags=re.MULTILINE)[
-        1:
-    ]:
+    found, text = [], FRONT.sub("", source.read_text("utf-8"))
+    for slide in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, text = slide.partition("\n")
         text, _, note = text.partition("\nNote:")
         found.append((title.strip(), text.strip(), note.strip()))
@@ -63,12 +61,12 @@ def deck(source: Path, known: dict[str, numbering.Number]) -> str:
     """Return a deck as a page."""
     front = about(source)
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    first = (
-        f'<section class="first"><h1>{front["title"]}</h1><p>{front["course"]}</p>'
-        f"<p><small>{front['minutes']} minutes. Before: {html(front['before'], known)[3:-5]}</small></p>"
-        f"<p><small>From <i>{cited['title']}</i>, version {cited['version']}. {LICENCE}</small></p>"
-        "</section>"
+    small = (
+        f"{front['minutes']} minutes. Before: {front['before']}",
+        f"From <i>{cited['title']}</i>, version {cited['version']}. {LICENCE}",
     )
+    first = f"<section><h1>{front['title']}</h1><p>{front['course']}</p>"
+    first += "".join(f"<p><small>{line}</small></p>" for line in small) + "</section>"
     sections = [
         f"<section><h2>{MARKDOWN.renderInline(title)}</h2>{html(text, known)}"
         f'<aside class="notes">{html(note, known)}</aside></section>'
@@ -87,12 +85,11 @@ def write(folder: Path = OUTPUT) -> list[Path]:
     known, written, links = numbering.numbers(), [], []
     for source in decks():
         front, file = about(source), folder / f"{source.stem}.html"
+        name = f"{front['course']}: {front['title']}"
         file.write_text(deck(source, known), "utf-8")
         written.append(file)
         count = len(slides(source)) + 1
-        links.append(
-            f'<li><a href="{file.name}">{front["course"]}: {front["title"]}</a> ({count} slides)</li>'
-        )
+        links.append(f'<li><a href="{file.name}">{name}</a> ({count} slides)</li>')
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title>'
         f"<h1>Slides</h1><ul>{''.join(links)}</ul><p>{LICENCE}.</p></html>\n",

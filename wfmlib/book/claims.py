@@ -116,7 +116,7 @@ _PAGES = {
     5: "05_4_exercises",
     6: "06_3_teacher",
     7: "07_4_exercises",
-    8: "08_3_curvature",
+    8: "08_4_exercises",
     9: "09_4_exercises",
     10: "10_3_exercises",
     11: "11_4_exercises",
