@@ -136,7 +136,7 @@ marks: $(READY)  ## execute the notebooks that students handed in, and mark them
 	@test -n "$(FOLDER)" || { echo "Say where they are: make marks FOLDER=handed_in"; exit 1; }
 	@$(BIN)/python -m tools.marks "$(FOLDER)" --jobs $(JOBS)
 
-slides: book  ## write slides of all figures to _build/slides
+slides: book  ## write the slides of the courses to _build/slides
 	@$(BIN)/python -m tools.slides
 
 article: book  ## print the article on the reproduction to _build/article.pdf
