@@ -114,7 +114,7 @@ _PAGES = {
     3: "03_4_exercises",
     4: "04_4_exercises",
     5: "05_4_exercises",
-    6: "06_3_teacher",
+    6: "06_4_exercises",
     7: "07_4_exercises",
     8: "08_4_exercises",
     9: "09_4_exercises",
