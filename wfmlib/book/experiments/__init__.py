@@ -159,6 +159,13 @@ def run(
         If workers vanished; what is finished is kept.
     OSError
         If a file cannot be written.
+
+    Examples
+    --------
+    >>> few = {"N": 51, "loads": [0.4, 0.5], "samples": 1}
+    >>> finished = run("bp-entropy", settings=few, cache=False, progress=False)
+    >>> finished.done, finished.wanted, finished.dataset.entropy.dims
+    (2, 2, ('alpha', 'sample'))
     """
     if not isinstance(experiment, Experiment):
         experiment = get(experiment)
@@ -366,6 +373,10 @@ def fetch(*names: str) -> None:
     ------
     TypeError, ValueError
         If there is no such experiment.
+
+    Examples
+    --------
+    >>> fetch("bp-entropy")  # silent: it is here
     """
     for name in names:
         try:
@@ -402,6 +413,11 @@ def check(
         If an argument is not as above, or the archive is of another definition or empty.
     FileNotFoundError, DamagedArchiveError
         As of `load`.
+
+    Examples
+    --------
+    >>> [compared.agrees for compared in check("bp-entropy", samples=1, seed=5)]
+    [True]
     """
     data = load(name, folder, scale=scale)
     return runs.check(as_archived(data), data, scale, **options)
@@ -424,6 +440,11 @@ class ArchiveError(Exception):
     absent : bool
         Whether it, or a part of its samples, is simply not here. Otherwise something is wrong
         with it.
+
+    Examples
+    --------
+    >>> ArchiveError("of 3 samples there are 2", absent=True).absent
+    True
     """
 
     def __init__(self, message, absent):

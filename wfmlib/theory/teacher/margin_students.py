@@ -368,6 +368,16 @@ def dense_threshold(device: Perceptron) -> float:
     -----
     Source: P3, letter: such a threshold is said to be close to that of the densest regions; its
     value is not given.
+
+    Examples
+    --------
+    For `Perceptron` it is 1.0466, in half a minute; on the sphere there is none:
+
+    >>> from wfmlib import Perceptron, Spherical
+    >>> dense_threshold(Perceptron(Spherical()))
+    Traceback (most recent call last):
+        ...
+    ValueError: device must have weights Binary() here, got Perceptron(weights=Spherical())
     """
     _checked(device)
     return _dense_threshold()

@@ -158,6 +158,13 @@ def first_gap(
     Overlaps are scanned for the least load, from 0.12 to ``1 - 6e-6`` (annealed) and from that of
     typical solutions to 0.9994 (quenched), before the equations are solved; a narrower dip would
     be missed. A quenched threshold takes a second or so, with a free m five.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> gap = first_gap(Perceptron(), 3)
+    >>> round(gap.alpha, 4), round(gap.overlap, 4)
+    (0.9728, 0.9954)
     """
     axes = check_axes(device, constraint)
     if average == "annealed":
@@ -417,6 +424,12 @@ def last_load(
         As `clusters.solve`.
     NotConverged
         There, for a single overlap.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> last_load(Perceptron(), [0.5, 0.9, 0.99], replicas=3).round(4).tolist()
+    [1.2744, 1.1136, 0.977]
     """
     axes, m = check_axes(device, constraint), replicas
 
@@ -501,6 +514,13 @@ def overlap_gap(
     NotConverged
         Where there is no gap: at loads below the `threshold`; and where the interval reaches the
         ends of the overlaps tried, 0.12 and ``1 - 6e-6``: above the capacity.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> low, high = overlap_gap(Perceptron(), 1.7, Band(1.0), replicas=4)
+    >>> round(low, 4), round(high, 4)
+    (0.9458, 0.9973)
     """
     axes = check_axes(device, constraint)
     m = replicas

@@ -294,6 +294,13 @@ def curve(
     ------
     TypeError, ValueError
         As `solve`; of what is swept, only if all of it is out of range.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> groups = curve(Perceptron(), 1.7, [0.95, 0.98], Band(1.0), replicas=4)
+    >>> groups.entropy.round(4).values.tolist()  # no group of four
+    [-0.0033, -0.0203]
     """
     m = replicas
     if average == "quenched":
