@@ -17,7 +17,7 @@ from wfmlib import (
     patterns,
 )
 from wfmlib.landscape import robustness
-from wfmlib.landscape.robustness import error_profile, noise_robustness
+from wfmlib.landscape.noise_robustness import error_profile, noise_robustness
 
 
 def network(w, tree=True):

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from annotated_types import Ge
 
 from wfmlib.models.activations import Activation, EnergeticTerm, Linear, ReLU, Sign
@@ -108,18 +109,27 @@ class Device:
                     f"{activation!r}; name the weights: weights={activation!r}"
                 )
             if not (isinstance(activation, EnergeticTerm) and activation.one_field):
+                if callable(activation) and not isinstance(activation, (type, *ACTIVATIONS)):
+                    written = getattr(activation, "__name__", None) or repr(activation)
+                    raise TypeError(
+                        f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
+                        f"{activation!r}; write Activation({written})"
+                    )
                 arguments.member("activation", activation, ACTIVATIONS)
 
 
 def _check_weights(weights):
     """Refuse what is neither one of the package's weights nor has a prior's members."""
-    missing = [name for name in PRIOR if not hasattr(weights, name)]
-    if isinstance(weights, type) or len(missing) == len(PRIOR):
+    if isinstance(weights, (type, str)):
         arguments.member("weights", weights, WEIGHTS)
+    missing = [name for name in PRIOR if not hasattr(weights, name)]
     if missing:
+        lacks = f"{weights!r} lacks {', '.join(missing)}"
+        if isinstance(weights, (tuple, list, np.ndarray)):
+            lacks = f"got {weights!r}; write Discrete({weights!r}) for weights of these values"
         raise TypeError(
-            f"weights must be Binary(...) or Spherical(...) or have {', '.join(PRIOR)}: "
-            f"{weights!r} lacks {', '.join(missing)}"
+            "weights must be Binary(...) or Spherical(...) or Discrete(...), or have "
+            f"{', '.join(PRIOR)}: {lacks}"
         )
 
 
@@ -235,6 +245,11 @@ class Committee(Device):
     tree = False
 
     def __post_init__(self):
+        if isinstance(self.units, float) and self.units == math.inf:
+            raise TypeError(
+                "units must be an integer, got inf: infinitely many are those of a tree, "
+                "TreeCommittee(math.inf)"
+            )
         self._checked(self.activation)
 
     def _network(self, w):

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from wfmlib.book import runs
-from wfmlib.book.changes import changed, settable
+from wfmlib.book.changes import changed, settings_at
 from wfmlib.book.runs import (
     Compared,
     DamagedArchiveError,
@@ -172,6 +172,37 @@ def run(
     if settings is not None:
         experiment = changed(experiment, settings, scale)
     return runs.run(experiment, scale, **options)
+
+
+def settable(experiment: Experiment | str, scale: str = "quick") -> dict:
+    """Return what can be changed of an experiment, with its values at a scale.
+
+    Parameters
+    ----------
+    experiment : Experiment or str
+        Which: the book's by name, or one of your own.
+    scale : str, optional
+        ``"quick"`` or ``"paper"``.
+
+    Returns
+    -------
+    dict
+        Names and values: first what is swept (lists), then the settings, then the coordinates
+        inside a sample (lists), then ``samples`` and ``seed``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such experiment or scale.
+
+    Examples
+    --------
+    >>> settable("bp-entropy")["N"], settable("bp-entropy", "paper")["N"]
+    (99, 999)
+    """
+    if not isinstance(experiment, Experiment):
+        experiment = get(experiment)
+    return settings_at(experiment, scale)
 
 
 # ------------------------------------------------------------------------------------------------
