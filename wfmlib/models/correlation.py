@@ -1,4 +1,4 @@
-"""``Delta(q) = E[g(a) g(b)]`` for any function g, and what follows: c, 1 - c, c', c''.
+"""Correlation of the outputs of any activation g, ``Delta(q) = E[g(a) g(b)]``, and its slopes.
 
 Two ways, each where it is good.
 

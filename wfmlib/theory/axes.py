@@ -1,4 +1,4 @@
-"""The axes at the public door: which devices and constraints there are, in which ranges.
+"""Devices, weights and constraints that a question of theory takes, checked at its door.
 
 A question takes a device and a constraint, and is solved with two terms: the entropic one of the
 weights, and the energetic one of the machine, in which the constraint appears. Each question names
@@ -262,12 +262,12 @@ def _changed(cls):
 # ------------------------------------------------------------------------------------------------
 
 
-def each(function, values):
+def values_over(function, values):
     """Apply a function of one number to a number, or to every entry of an array."""
     return _over(function, np.asarray(values)) if np.ndim(values) else function(values)
 
 
-def each_constraint(function, constraint):
+def values_over_constraints(function, constraint):
     """Apply a function of one constraint to one, or to every entry of a sequence."""
     constraints = arguments.array("constraint", constraint)
     return function(constraint) if constraints.ndim == 0 else _over(function, constraints)

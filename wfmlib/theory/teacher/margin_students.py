@@ -82,7 +82,7 @@ class Student(Shown):
     report : Report
     """
 
-    found = ("q", "q_hat", "teacher", "teacher_hat", "entropy")
+    printed_answers = ("q", "q_hat", "teacher", "teacher_hat", "entropy")
 
     device: Perceptron
     alpha: float
@@ -250,9 +250,9 @@ class Surroundings(Shown):
         Residual: largest change of an unknown in one more turn of the loop.
     """
 
-    asked = ("device", "alpha", "distance", "reference", "constraint")
+    printed_arguments = ("device", "alpha", "distance", "reference", "constraint")
     counted = ("local_entropy",)
-    found = ("local_entropy", "slope", "p", "t0", "teacher")
+    printed_answers = ("local_entropy", "slope", "p", "t0", "teacher")
 
     device: Perceptron
     alpha: float
@@ -437,8 +437,8 @@ class Replicas(Shown):
     report : Report
     """
 
-    asked = ("device", "alpha", "overlap")
-    found = ("entropy", "slope", "teacher")
+    printed_arguments = ("device", "alpha", "overlap")
+    printed_answers = ("entropy", "slope", "teacher")
 
     device: Perceptron
     alpha: float

@@ -21,7 +21,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import ResolvedLoad, each
+from wfmlib.theory.axes import ResolvedLoad, values_over
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.broken_symmetry import Broken
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
@@ -69,8 +69,8 @@ class FirstGap(Shown):
     report : Report
     """
 
-    asked = ("device", "constraint", "average")
-    found = ("alpha", "overlap", "replicas", "q0")
+    printed_arguments = ("device", "constraint", "average")
+    printed_answers = ("alpha", "overlap", "replicas", "q0")
 
     device: Device
     constraint: Constraint
@@ -447,7 +447,7 @@ def last_load(
         except NotConverged:
             return math.nan
 
-    return each(load_or_nan, overlap)
+    return values_over(load_or_nan, overlap)
 
 
 def _last_quenched(overlap, m, axes):

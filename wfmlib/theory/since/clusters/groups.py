@@ -69,8 +69,8 @@ class Groups(Shown):
     report : Report
     """
 
-    asked = ("device", "alpha", "overlap", "replicas", "constraint", "average")
-    found = ("entropy", "slope", "complexity", "q0", "replicon")
+    printed_arguments = ("device", "alpha", "overlap", "replicas", "constraint", "average")
+    printed_answers = ("entropy", "slope", "complexity", "q0", "replicon")
 
     device: Device
     alpha: float

@@ -59,8 +59,8 @@ class NestedGap(Shown):
     report : Report
     """
 
-    asked = ("device", "constraint", "replicas", "average")
-    found = ("alpha", "q1", "q2", "q0", "replicon")
+    printed_arguments = ("device", "constraint", "replicas", "average")
+    printed_answers = ("alpha", "q1", "q2", "q0", "replicon")
 
     device: Device
     constraint: Constraint
