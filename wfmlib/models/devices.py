@@ -151,6 +151,8 @@ class Perceptron(Device):
     --------
     >>> Perceptron().network([1, -1, 1]).output([[1, 1, 1]])
     array([1])
+    >>> Perceptron().shape(9), Perceptron().units
+    ((9,), 1)
     """
 
     weights: Binary | Spherical = Binary()
@@ -199,6 +201,8 @@ class TreeCommittee(Device):
     TreeCommittee(units=inf, activation=ReLU(), weights=Spherical())
     >>> TreeCommittee(3).shape(999)
     (3, 333)
+    >>> TreeCommittee(3).network(np.ones((3, 2))).output([[1, 1, 1, 1, -1, -1]]).tolist()
+    [1]
     """
 
     units: Annotated[int | float, Ge(1), Or(math.inf)]
@@ -236,6 +240,8 @@ class Committee(Device):
     --------
     >>> Committee(3).shape(9)
     (3, 9)
+    >>> Committee(1).network([[1, 1, -1]]).output([[1, 1, 1]]).tolist()
+    [1]
     """
 
     units: Count
@@ -278,6 +284,8 @@ class ParityMachine(Device):
     --------
     >>> ParityMachine(3).shape(9)
     (3, 3)
+    >>> ParityMachine(2).network([[1], [1]]).output([[1, -1]]).tolist()
+    [-1]
     """
 
     units: Count
