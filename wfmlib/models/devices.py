@@ -25,6 +25,7 @@ __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepte
 
 WEIGHTS = (Binary, Spherical)
 ACTIVATIONS = (Sign, ReLU, Activation)
+ACTIVATION = ("effective", "scale", "slope_at_one")  # members that theory needs
 PRIOR = ("discrete", "entropy", "entropic")  # of weights: members that typical solutions need
 
 
@@ -95,7 +96,9 @@ class Device:
         if net.w.ndim > 1 and len(net.w) != self.units:
             raise ValueError(f"w must have {self.units} rows, one a unit, got shape {net.w.shape}")
         if self.weights.discrete and net.w.dtype.kind != "i":
-            raise ValueError("w must hold -1 and +1 only: the device has binary weights")
+            has = f"weights {self.weights!r}, and networks hold none of other values"
+            has = "binary weights" if isinstance(self.weights, Binary) else has
+            raise ValueError(f"w must hold -1 and +1 only: the device has {has}")
         return net
 
     def _checked(self, activation=None):
@@ -108,7 +111,14 @@ class Device:
                     f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
                     f"{activation!r}; name the weights: weights={activation!r}"
                 )
-            if not (isinstance(activation, EnergeticTerm) and activation.one_field):
+            own = isinstance(activation, EnergeticTerm) and activation.one_field
+            missing = [name for name in ACTIVATION if own and not hasattr(activation, name)]
+            if missing:
+                raise TypeError(
+                    f"activation must have {', '.join(ACTIVATION)}: {activation!r} lacks "
+                    f"{', '.join(missing)}"
+                )
+            if not own:
                 if callable(activation) and not isinstance(activation, (type, *ACTIVATIONS)):
                     written = getattr(activation, "__name__", None) or repr(activation)
                     raise TypeError(
