@@ -669,9 +669,9 @@ def test_an_activation_is_told_what_it_lacks():
         def effective(self, q, complement):
             return EffectiveOverlap(q, complement, 1.0, 0.0)
 
-    for of_units in (TreeCommittee, Committee):
+    for question in (capacity, lambda *given: typical.solve(device(*given), 0.5)):
         with pytest.raises(TypeError, match="lacks scale, slope_at_one"):
-            of_units(4, Unscaled())
+            question(Spherical(), Unscaled())
 
 
 def test_algorithms_refuse_half_of_a_known_class():

@@ -25,7 +25,6 @@ __all__ = ["Committee", "ParityMachine", "Perceptron", "TreeCommittee", "accepte
 
 WEIGHTS = (Binary, Spherical)
 ACTIVATIONS = (Sign, ReLU, Activation)
-ACTIVATION = ("effective", "scale", "slope_at_one")  # members that theory needs
 PRIOR = ("discrete", "entropy", "entropic")  # of weights: members that typical solutions need
 
 
@@ -112,12 +111,6 @@ class Device:
                     f"{activation!r}; name the weights: weights={activation!r}"
                 )
             own = isinstance(activation, EnergeticTerm) and activation.one_field
-            missing = [name for name in ACTIVATION if own and not hasattr(activation, name)]
-            if missing:
-                raise TypeError(
-                    f"activation must have {', '.join(ACTIVATION)}: {activation!r} lacks "
-                    f"{', '.join(missing)}"
-                )
             if not own:
                 if callable(activation) and not isinstance(activation, (type, *ACTIVATIONS)):
                     written = getattr(activation, "__name__", None) or repr(activation)

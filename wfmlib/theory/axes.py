@@ -37,6 +37,7 @@ from wfmlib.numerics.arguments import NotNegative, Or, Swept
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
 STEP = 1e-3  # of q_hat, at which a prior of one's own is looked at
+ACTIVATION = ("effective", "scale", "slope_at_one")  # members that one of one's own needs
 OWN_CONSTRAINT = ("rescaled", "log_weight", "slope", "curvature", "features")
 HARD = (Margin, Band)  # what is counted are solutions
 
@@ -196,6 +197,12 @@ def checked(
     for name, part in {"device": device, **vars(device), "constraint": constraint}.items():
         check_formulas(name, part)
     term = energetic(device)
+    missing = [name for name in ACTIVATION if term.one_field and not hasattr(term, name)]
+    if missing:
+        raise TypeError(
+            f"activation must have {', '.join(ACTIVATION)} in theory: {term!r} lacks "
+            f"{', '.join(missing)}"
+        )
     if not any(kind.holds(device) for kind in kinds):
         *names, last = (kind.name for kind in kinds)
         offered = f"{', '.join(names)} or {last}" if names else last
