@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 
 __version__ = "0.1.0"
 
@@ -63,7 +64,8 @@ def __getattr__(name):
         return importlib.import_module(f"wfmlib.{name}")
     if name in _MEMBERS:
         return getattr(importlib.import_module("wfmlib.models"), name)
-    raise AttributeError(f"module 'wfmlib' has no attribute {name!r}")
+    message = f"module 'wfmlib' has no attribute {name!r}"
+    raise AttributeError(message, name=name, obj=sys.modules[__name__])
 
 
 def __dir__():

@@ -13,6 +13,7 @@ from wfmlib import Committee, Perceptron, Spherical, TreeCommittee, networks, pa
 from wfmlib.learning.descent import schedules, soft_committee
 from wfmlib.learning.descent.cross_entropy_sgd import cross_entropy_sgd
 from wfmlib.learning.descent.schedules import FAST, FAST_IMAGES, SLOW, SLOW_IMAGES, Schedule
+from wfmlib.learning.solution import ENDINGS, NoSolution
 from wfmlib.numerics.solvers import NotConverged
 
 SHAPES = pytest.mark.parametrize(
@@ -144,7 +145,8 @@ def test_epochs_against_their_statement(units, tree, step, loss, normalise, batc
     rng, parts = np.random.default_rng(5), units if tree else 1
     x = (xi * sigma[:, None]).reshape(P, parts, N // parts)
     w = grid(unit(rng.uniform(-1.0, 1.0, (units, N // parts))))
-    gamma, beta = 0.7, 1.1
+    network = networks.TreeCommitteeNetwork if tree else networks.CommitteeNetwork
+    gamma, beta, passed = 0.7, 1.1, []
     for t in range(epochs):
         for rows in np.split(rng.permutation(P), range(batch, P, batch)):
             eta = 0.3 if step == "sum" else 0.3 / len(rows)
@@ -159,6 +161,9 @@ def test_epochs_against_their_statement(units, tree, step, loss, normalise, batc
         assert found.history["gamma"][t] == pytest.approx(gamma, rel=1e-15)
         assert found.history["beta"][t] == pytest.approx(beta, rel=1e-15)
         gamma, beta = gamma * 1.2, beta * 1.1
+        passed.append((network(w).errors(xi, sigma), -t, w))
+    errors, place, w = min(passed, key=lambda one: one[:2])  # of the fewest errors, the last
+    assert (found.errors, found.best) == (errors, 1 - place)
     np.testing.assert_allclose(unit(found.weights), w, rtol=0, atol=1e-12)
     assert not found.converged
     assert found.epochs == epochs
@@ -321,7 +326,34 @@ def test_stops_at_the_limit():
     found = cross_entropy_sgd(TreeCommittee(3), xi, sigma, max_epochs=5, rng=0)
     assert not found.converged
     assert found.epochs == 5
-    assert found.errors == found.history["errors"][-1] > 0
+    assert found.errors == found.history["errors"].min() > 0
+    assert found.outcome == ENDINGS[2]
+
+
+@pytest.mark.parametrize("tree", [True, False])
+def test_the_best_weights_are_returned_not_the_last(tree):
+    """Too long a step, which goes past what it had found."""
+    xi, sigma = patterns.random(60, 33, rng=13)
+    device = (TreeCommittee if tree else Committee)(3)
+    schedule = dataclasses.replace(FAST, eta=0.1)
+    found = cross_entropy_sgd(device, xi, sigma, schedule=schedule, max_epochs=59, rng=0)
+    errors = found.history["errors"]
+    assert found.errors == errors.min() < errors[-1]
+    assert found.errors == found.network.errors(xi, sigma)
+    assert errors[found.best - 1] == errors.min() < errors[found.best :].min()
+    again = cross_entropy_sgd(device, xi, sigma, schedule=schedule, max_epochs=found.best, rng=0)
+    np.testing.assert_array_equal(found.weights, again.weights)
+    assert found.ending == f"NO SOLUTION, {found.errors} patterns are answered wrongly"
+
+
+def test_a_loss_that_is_met_with_errors_has_settled_without_a_solution():
+    xi, sigma = patterns.random(90, 33, rng=13)
+    schedule = dataclasses.replace(FAST, stop=1e3)
+    with pytest.warns(NoSolution, match="Try a schedule that stops at a lower loss"):
+        found = cross_entropy_sgd(TreeCommittee(3), xi, sigma, schedule=schedule, rng=0)
+    assert found.converged
+    assert found.errors > 0
+    assert found.outcome == ENDINGS[1]
 
 
 def test_same_seed_same_bits():

@@ -27,7 +27,7 @@ from wfmlib import (
     theory,
 )
 from wfmlib.models.activations import EnergeticTerm, Linear
-from wfmlib.theory.axes import checked, each, each_constraint, energetic
+from wfmlib.theory.axes import checked, energetic, values_over, values_over_constraints
 
 N = 15
 FOR_AND_AGAINST = np.array([1, 1, -1, -1])[:, None]  # as half of the units of P2, eq. 1, vote
@@ -194,11 +194,11 @@ def test_weights_and_constraints_that_are_not_offered():
 
 
 def test_each():
-    assert each(lambda x: 2.0 * x, 0.5) == 1.0
-    assert each(lambda x: 2.0 * x, [[1, 2]]).tolist() == [[2.0, 4.0]]
+    assert values_over(lambda x: 2.0 * x, 0.5) == 1.0
+    assert values_over(lambda x: 2.0 * x, [[1, 2]]).tolist() == [[2.0, 4.0]]
     kappas = [[Margin(0.1)], [Margin(0.2)]]
-    assert each_constraint(lambda one: one.kappa, Margin(0.1)) == 0.1
-    assert each_constraint(lambda one: one.kappa, kappas).tolist() == [[0.1], [0.2]]
+    assert values_over_constraints(lambda one: one.kappa, Margin(0.1)) == 0.1
+    assert values_over_constraints(lambda one: one.kappa, kappas).tolist() == [[0.1], [0.2]]
 
 
 def test_the_package_offers_its_members():

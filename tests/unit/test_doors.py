@@ -416,6 +416,9 @@ def test_answers_behind_the_doors_are_those_of_the_device():
         (learning.cross_entropy_sgd, {"random_state": 1}, "rng=1"),
         (learning.belief_propagation, {"random_state": None}, "rng=None"),
         (patterns.random, {"seed": 7}, "rng=7"),
+        (patterns.random, {"alpha": 0.5}, r"P=round\(0.5 \* N\)"),
+        (typical.capacity, {"steps": 1}, "ansatz='1RSB'"),
+        (typical.curve, {"kappa": [0.1, 0.2]}, r"constraint=\[Margin\(k\) for k in ...\]"),
         (landscape.noise_robustness, {"seed": 7}, "rng=7"),
         (
             landscape.local_entropy,
@@ -435,3 +438,41 @@ def test_a_keyword_that_is_near_to_none_is_refused_by_python():
         typical.solve(Perceptron(), 0.5, banana=1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'margin'"):
         patterns.random(3, 5, margin=0.1)
+
+
+@pytest.mark.parametrize(
+    ("make", "cure"),
+    [
+        (lambda: TreeCommittee(math.inf, np.tanh), r"write Activation\(tanh\)"),
+        (lambda: TreeCommittee(math.inf, "relu"), r"write ReLU\("),
+        (lambda: Activation(math.tanh), "write it with NumPy"),
+        (lambda: Activation(lambda x: x if x > 0 else 0.1 * x), r"np.where\(x > 0"),
+        (lambda: Committee(math.inf), r"TreeCommittee\(math.inf\)"),
+        (lambda: Perceptron((-1, 0, 1)), r"write Discrete\(\(-1, 0, 1\)\)"),
+        (lambda: Perceptron(object()), "lacks discrete, entropy, entropic"),
+    ],
+)
+def test_parts_of_a_device_by_other_names_are_told_their_own(make, cure):
+    with pytest.raises(TypeError, match=cure):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("xi", "sigma", "cure"),
+    [
+        ([[0.3, -0.2, 0.1]], [1], r"cut it first, as patterns.signs\(xi > 0\)"),
+        ([[3, 8, 8]], [1], r"write patterns.signs\(xi\)"),
+        ([[1.0, np.nan, -1.0]], [1], "fill it first"),
+        ([[1, 1, -1]], ["dress"], r"write patterns.signs\(sigma\)"),
+    ],
+)
+def test_data_that_are_no_signs_are_told_how_to_become_some(xi, sigma, cure):
+    with pytest.raises((TypeError, ValueError), match=cure):
+        learning.least_action(Committee(3), xi, sigma)
+
+
+def test_a_question_is_told_in_which_module_it_stands():
+    with pytest.raises(AttributeError, match=r"write theory.typical.capacity$"):
+        theory.capacity  # noqa: B018
+    with pytest.raises(ValueError, match=r"write '1RSB'$"):
+        typical.capacity(Perceptron(), ansatz="1rsb")

@@ -338,7 +338,7 @@ def test_overlap_of_a_single_solution():
     assert repr(found) == (
         "Enumeration(Perceptron(weights=Binary()), N=3, P=8, Margin(kappa=0.0): "
         "1 solution, entropy 0.0000 nats per weight, "
-        "overlap 1.0000; none kept, as keep=1 does)"
+        "overlap 1.0000; keep=1 would keep them)"
     )
 
 

@@ -34,6 +34,7 @@ from wfmlib import (
 from wfmlib.learning.descent import cross_entropy_sgd, schedules
 from wfmlib.models import Discrete, PatternWeight
 from wfmlib.models.activations import EffectiveOverlap, EnergeticTerm
+from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.models.weights import Entropic
 from wfmlib.numerics import gaussian
 from wfmlib.theory import clusters, franz_parisi, large_deviation, typical
@@ -559,3 +560,143 @@ def test_what_is_no_prior_is_refused():
     assert Discrete((-3, 3)).entropic(1.0).q == SIGNS.entropic(1.0).q
     with pytest.raises(ValueError, match="two for infinitely many replicas"):
         THREE.limit(0.5, 0.0)
+
+
+# ------------------------------------------------------------------------------------------------
+# Classes with a slip
+# ------------------------------------------------------------------------------------------------
+
+
+class Pair(Ternary):
+    """It returns no `Entropic`."""
+
+    def entropic(self, q_hat):
+        return tuple(super().entropic(q_hat))
+
+
+class Doubled(Ternary):
+    """Its term is not the one of its overlap."""
+
+    def entropic(self, q_hat):
+        point = super().entropic(q_hat)
+        return point._replace(term=2.0 * point.term - self.entropy)
+
+
+class Miscounted(Ternary):
+    """It has three values, and the entropy of two."""
+
+    entropy = math.log(2.0)
+
+
+class Shrunk(Ternary):
+    """Its mean square is not one."""
+
+    def entropic(self, q_hat):
+        point = super().entropic(q_hat)
+        return point._replace(complement=0.5 * point.complement)
+
+
+@pytest.mark.parametrize(
+    ("weights", "kind", "told"),
+    [
+        (Pair(), TypeError, "lacks q, complement, term, fluctuation"),
+        (Doubled(), ValueError, "a term that is stationary"),
+        (Miscounted(), ValueError, "weights.entropy must be the term"),
+        (Shrunk(), ValueError, "a complement of 1 - q"),
+    ],
+)
+def test_a_prior_with_a_slip_gives_no_number(weights, kind, told):
+    for question in (typical.capacity, lambda one: typical.solve(one, 0.5)):
+        with pytest.raises(kind, match=told):
+            question(device(weights))
+
+
+@dataclass(frozen=True)
+class NoisyThreshold(LogConcave):
+    """A pattern is right in a field with this noise, as often as not: a margin of zero."""
+
+    noise: float
+
+    def rescaled(self, scale):
+        return NoisyThreshold(self.noise / scale)
+
+    def log_weight(self, omega, variance):
+        return Margin(0.0).log_weight(omega, variance + self.noise**2)
+
+    def slope(self, omega, variance):
+        return Margin(0.0).slope(omega, variance + self.noise**2)
+
+    def curvature(self, omega, variance):
+        return Margin(0.0).curvature(omega, variance + self.noise**2)
+
+    def features(self, variance):
+        return Margin(0.0).features(variance + self.noise**2)
+
+
+def test_a_constraint_of_formulas_is_the_one_of_its_weight():
+    mine = typical.solve(Perceptron(), 0.5, NoisyThreshold(0.5))
+    soft = typical.solve(Perceptron(), 0.5, PatternWeight(lambda s: gaussian.log_H(-2.0 * s)))
+    assert (mine.q, mine.entropy) == pytest.approx((soft.q, soft.free_entropy), rel=1e-8)
+
+
+class Half:
+    """A constraint of two members, of no base class."""
+
+    hard = True
+
+    def log_weight(self, omega, variance):
+        return 0.0 * omega
+
+
+class Soft(NoisyThreshold):
+    hard = False
+
+
+@pytest.mark.parametrize(
+    ("constraint", "told"),
+    [
+        (Half(), "lacks the base class LogConcave.*, rescaled, slope, curvature, features"),
+        (Soft(0.5), "lacks at, .*, beta;.*PatternWeight"),
+    ],
+)
+def test_a_constraint_is_told_what_it_lacks(constraint, told):
+    with pytest.raises(TypeError, match=told):
+        typical.solve(Perceptron(), 0.5, constraint)
+
+
+def test_an_activation_is_told_what_it_lacks():
+    class Unscaled(EnergeticTerm):
+        def effective(self, q, complement):
+            return EffectiveOverlap(q, complement, 1.0, 0.0)
+
+    for question in (capacity, lambda *given: typical.solve(device(*given), 0.5)):
+        with pytest.raises(TypeError, match="lacks scale, slope_at_one"):
+            question(Spherical(), Unscaled())
+
+
+def test_algorithms_refuse_half_of_a_known_class():
+    """They would answer for the old class, as theory would."""
+
+    class Mine(Binary):
+        def entropic(self, q_hat):
+            return Ternary().entropic(q_hat)
+
+    class Inverted(Perceptron):
+        def network(self, w):
+            return Perceptron().network(-np.asarray(w))
+
+    xi, sigma = patterns.random(5, 9, rng=1)
+    for one in (Perceptron(Mine()), Inverted()):
+        for algorithm in (
+            learning.belief_propagation,
+            learning.focusing_bp,
+            learning.simulated_annealing,
+            learning.enumerate_solutions,
+        ):
+            with pytest.raises(TypeError, match="as it stands"):
+                algorithm(one, xi, sigma)
+
+
+def test_a_network_of_other_values_is_told_that_there_is_none():
+    with pytest.raises(ValueError, match="networks hold none of other values"):
+        device(THREE).network([1.0, 0.0, -1.0])

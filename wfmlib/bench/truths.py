@@ -1,4 +1,4 @@
-"""Make the truths that `wfmlib.bench` keeps: ``python -m wfmlib.bench.truths [NAME ...]``.
+"""Truths of the bench, local entropies counted or sampled: ``python -m wfmlib.bench.truths``.
 
 Three ways, by what an instance is:
 

@@ -23,28 +23,8 @@ WORDS = {"load": "alpha", "loads": "alpha"}
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def settable(experiment: Experiment, scale: str = "quick") -> dict:
-    """Return what can be changed of an experiment, with its values at a scale.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        Which.
-    scale : str, optional
-        ``"quick"`` or ``"paper"``.
-
-    Returns
-    -------
-    dict
-        Names and values: first what is swept (lists), then the settings, then the coordinates
-        inside a sample (lists), then ``samples`` and ``seed``.
-
-    Examples
-    --------
-    >>> from wfmlib.book import experiments
-    >>> "N" in settable(experiments.get("fbp-perceptron"))
-    True
-    """
+def settings_at(experiment: Experiment, scale: str = "quick") -> dict:
+    """Return what can be changed of an experiment, with its values at a scale."""
     chosen = experiment.scale(scale)
     settings = dict(chosen.grid) | _flat(chosen.settings) | dict(chosen.coordinates)
     return settings | {"samples": chosen.samples, "seed": experiment.seed}
@@ -83,7 +63,7 @@ def changed(
     >>> own.changes, own.scale("quick").grid
     ({'alpha': [0.5], 'N': 51}, {'alpha': [0.5]})
     """
-    present, changes = settable(experiment, scale), {}
+    present, changes = settings_at(experiment, scale), {}
     for word, value in _pairs(settings):
         name = _setting_name(word, present, experiment, scale)
         if name in changes:

@@ -199,6 +199,8 @@ class Claim:
     >>> claim = get("binary-perceptron-capacity")
     >>> claim.id, claim.numeric
     ('binary-perceptron-capacity', True)
+    >>> claim.how
+    'The load at which the replica-symmetric entropy vanishes.'
     """
 
     id: str
@@ -326,6 +328,9 @@ class Verdict:
     --------
     >>> check("binary-perceptron-capacity").as_expected
     True
+    >>> verdict = check("binary-perceptron-capacity")
+    >>> verdict.id, verdict.kind, verdict.quoted, verdict.found_text
+    ('binary-perceptron-capacity', 'live', 0.833, '0.83308')
     """
 
     claim: Claim

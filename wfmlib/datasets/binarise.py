@@ -142,6 +142,16 @@ def dress_coat(
         For a file, as for `wfmlib.datasets.fashion_mnist`.
 
     Source: P1, Sec. V.
+
+    Examples
+    --------
+    >>> xi, sigma, xi_test, sigma_test = dress_coat(100, rng=1)  # doctest: +SKIP
+    >>> xi.shape, xi_test.shape  # doctest: +SKIP
+    ((100, 784), (677, 784))
+    >>> dress_coat(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: patterns must be >= 1, got 0
     """
     drawn = draw(*_task("train"), patterns, rng=rng, balanced=balanced, dtype=dtype)
     xi, sigma = (array.astype(dtype) for array in _task("test"))

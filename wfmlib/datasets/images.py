@@ -81,6 +81,16 @@ def fashion_mnist(
         one.
     FileNotFoundError
         If a file is not here and cannot be downloaded; the message says where to put it.
+
+    Examples
+    --------
+    >>> images, labels = fashion_mnist("test", ["dress", "coat"])  # doctest: +SKIP
+    >>> images.shape  # doctest: +SKIP
+    (2000, 28, 28)
+    >>> fashion_mnist("validation")
+    Traceback (most recent call last):
+        ...
+    ValueError: split must be one of 'train', 'test', got 'validation'
     """
     split = arguments.choice("split", split, tuple(SPLITS))
     chosen = None if classes is None else _numbers(classes)
@@ -120,6 +130,16 @@ def mnist(split: str, *, dtype: DTypeLike = np.uint8) -> tuple[Array, Array]:
         If `split` is neither of the two, or `dtype` does not hold uint8.
     ValueError, FileNotFoundError
         For a file, as for `fashion_mnist`.
+
+    Examples
+    --------
+    >>> images, labels = mnist("test")  # doctest: +SKIP
+    >>> images.shape  # doctest: +SKIP
+    (10000, 28, 28)
+    >>> mnist("validation")
+    Traceback (most recent call last):
+        ...
+    ValueError: split must be one of 'train', 'test', got 'validation'
     """
     split, kind = arguments.choice("split", split, tuple(SPLITS)), arguments.dtype(dtype, np.uint8)
     images, labels = _idx("mnist", split)
@@ -159,6 +179,16 @@ def cifar10(
         If `batch` is none of those, or `dtype` does not hold uint8.
     ValueError, FileNotFoundError
         For a file, as for `fashion_mnist`.
+
+    Examples
+    --------
+    >>> images, labels = cifar10(1)  # doctest: +SKIP
+    >>> images.shape  # doctest: +SKIP
+    (10000, 32, 32, 3)
+    >>> cifar10(6)
+    Traceback (most recent call last):
+        ...
+    ValueError: batch must be from 1 to 5, got 6
     """
     if isinstance(batch, str):
         if batch != "test":

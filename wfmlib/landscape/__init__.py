@@ -3,8 +3,8 @@
 from wfmlib.landscape.geodesics import barrier, blend, geodesic
 from wfmlib.landscape.hessian import hessian, hessian_product, hessian_spectrum, max_eigenvalue
 from wfmlib.landscape.local_entropy import excess_at, local_entropy
+from wfmlib.landscape.noise_robustness import error_profile, noise_robustness
 from wfmlib.landscape.overlap import match_layers, match_units, overlap
-from wfmlib.landscape.robustness import error_profile, noise_robustness
 from wfmlib.landscape.simplex import simplex
 from wfmlib.landscape.smoothing import gradient, smallest_beta, smoothed_loss
 

@@ -6,6 +6,7 @@ import math
 
 from wfmlib.models.activations import Linear, Sign
 from wfmlib.models.devices import Committee, Perceptron, TreeCommittee, accepted
+from wfmlib.models.formulas import check_formulas
 
 VOTING = (Perceptron, TreeCommittee, Committee)  # they answer with the sign of a sum
 
@@ -40,6 +41,8 @@ def checked(device, weights, kinds=VOTING, activations=(Sign,)):
             f"{_names(weights, '()')} and, in hidden units, {_names(activations, '()')}; "
             f"got {device!r}{cure}"
         )
+    for name, part in {"device": device, **vars(device)}.items():
+        check_formulas(name, part)
     return device
 
 

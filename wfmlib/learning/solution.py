@@ -106,6 +106,8 @@ class Solution:
     >>> solution = learning.focusing_bp(Perceptron(), xi, sigma, rng=1)
     >>> solution.errors, solution.network.errors(xi, sigma)
     (0, 0)
+    >>> solution.ending, solution.warning
+    ('a solution', None)
     """
 
     device: Device | None

@@ -175,6 +175,10 @@ class ReLU(EnergeticTerm):
     --------
     >>> round(ReLU().scale, 6)  # standard deviation of a stability
     0.583819
+    >>> ReLU()(np.array([-1.0, 2.0])).tolist(), ReLU().derivative([-1.0, 2.0]).tolist()
+    ([0.0, 2.0], [0.0, 1.0])
+    >>> round(float(ReLU().effective_overlap(0.5).c), 4)
+    0.4264
     """
 
     scale = math.sqrt((1.0 - 1.0 / math.pi) / 2.0)  #: standard deviation of a random stability
@@ -249,6 +253,11 @@ class Activation(EnergeticTerm):
     --------
     >>> round(Activation(np.tanh).scale, 6)
     0.627929
+    >>> tanh = Activation(np.tanh)
+    >>> round(tanh.slope_at_one, 4), tanh.flat
+    (1.1778, False)
+    >>> round(float(tanh.effective_overlap(0.5).c), 4)
+    0.4726
     """
 
     g: Any

@@ -1,4 +1,4 @@
-"""``Delta(q) = E[g(a) g(b)]`` for any function g, and what follows: c, 1 - c, c', c''.
+"""Correlation of the outputs of any activation g, ``Delta(q) = E[g(a) g(b)]``, and its slopes.
 
 Two ways, each where it is good.
 
@@ -84,8 +84,11 @@ class Correlation:
         """Return g at the points x, checked."""
         try:
             y = np.asarray(self.g(x))
-        except TypeError as error:
-            raise TypeError(f"g must accept an array of floats ({error})") from error
+        except (TypeError, ValueError) as error:  # a condition on one number, or a function of it
+            raise TypeError(
+                f"g must accept an array of floats ({error}): write it with NumPy, as "
+                "np.maximum(x, 0) or np.where(x > 0, x, 0.1 * x)"
+            ) from error
         if y.shape != x.shape or y.dtype.kind not in "biuf":
             raise TypeError(
                 f"g must return real numbers in an array of its argument's shape {x.shape}, "

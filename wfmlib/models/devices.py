@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from annotated_types import Ge
 
 from wfmlib.models.activations import Activation, EnergeticTerm, Linear, ReLU, Sign
@@ -94,7 +95,9 @@ class Device:
         if net.w.ndim > 1 and len(net.w) != self.units:
             raise ValueError(f"w must have {self.units} rows, one a unit, got shape {net.w.shape}")
         if self.weights.discrete and net.w.dtype.kind != "i":
-            raise ValueError("w must hold -1 and +1 only: the device has binary weights")
+            has = f"weights {self.weights!r}, and networks hold none of other values"
+            has = "binary weights" if isinstance(self.weights, Binary) else has
+            raise ValueError(f"w must hold -1 and +1 only: the device has {has}")
         return net
 
     def _checked(self, activation=None):
@@ -107,19 +110,29 @@ class Device:
                     f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
                     f"{activation!r}; name the weights: weights={activation!r}"
                 )
-            if not (isinstance(activation, EnergeticTerm) and activation.one_field):
+            own = isinstance(activation, EnergeticTerm) and activation.one_field
+            if not own:
+                if callable(activation) and not isinstance(activation, (type, *ACTIVATIONS)):
+                    written = getattr(activation, "__name__", None) or repr(activation)
+                    raise TypeError(
+                        f"activation must be Sign(...) or ReLU(...) or Activation(...), got "
+                        f"{activation!r}; write Activation({written})"
+                    )
                 arguments.member("activation", activation, ACTIVATIONS)
 
 
 def _check_weights(weights):
     """Refuse what is neither one of the package's weights nor has a prior's members."""
-    missing = [name for name in PRIOR if not hasattr(weights, name)]
-    if isinstance(weights, type) or len(missing) == len(PRIOR):
+    if isinstance(weights, (type, str)):
         arguments.member("weights", weights, WEIGHTS)
+    missing = [name for name in PRIOR if not hasattr(weights, name)]
     if missing:
+        lacks = f"{weights!r} lacks {', '.join(missing)}"
+        if isinstance(weights, (tuple, list, np.ndarray)):
+            lacks = f"got {weights!r}; write Discrete({weights!r}) for weights of these values"
         raise TypeError(
-            f"weights must be Binary(...) or Spherical(...) or have {', '.join(PRIOR)}: "
-            f"{weights!r} lacks {', '.join(missing)}"
+            "weights must be Binary(...) or Spherical(...) or Discrete(...), or have "
+            f"{', '.join(PRIOR)}: {lacks}"
         )
 
 
@@ -141,6 +154,8 @@ class Perceptron(Device):
     --------
     >>> Perceptron().network([1, -1, 1]).output([[1, 1, 1]])
     array([1])
+    >>> Perceptron().shape(9), Perceptron().units
+    ((9,), 1)
     """
 
     weights: Binary | Spherical = Binary()
@@ -189,6 +204,8 @@ class TreeCommittee(Device):
     TreeCommittee(units=inf, activation=ReLU(), weights=Spherical())
     >>> TreeCommittee(3).shape(999)
     (3, 333)
+    >>> TreeCommittee(3).network(np.ones((3, 2))).output([[1, 1, 1, 1, -1, -1]]).tolist()
+    [1]
     """
 
     units: Annotated[int | float, Ge(1), Or(math.inf)]
@@ -226,6 +243,8 @@ class Committee(Device):
     --------
     >>> Committee(3).shape(9)
     (3, 9)
+    >>> Committee(1).network([[1, 1, -1]]).output([[1, 1, 1]]).tolist()
+    [1]
     """
 
     units: Count
@@ -235,6 +254,11 @@ class Committee(Device):
     tree = False
 
     def __post_init__(self):
+        if isinstance(self.units, float) and self.units == math.inf:
+            raise TypeError(
+                "units must be an integer, got inf: infinitely many are those of a tree, "
+                "TreeCommittee(math.inf)"
+            )
         self._checked(self.activation)
 
     def _network(self, w):
@@ -263,6 +287,8 @@ class ParityMachine(Device):
     --------
     >>> ParityMachine(3).shape(9)
     (3, 3)
+    >>> ParityMachine(2).network([[1], [1]]).output([[1, -1]]).tolist()
+    [-1]
     """
 
     units: Count

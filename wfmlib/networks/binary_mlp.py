@@ -54,6 +54,15 @@ class BinaryMLP:
     >>> network = BinaryMLP([np.ones((3, 5)), np.ones((1, 3))])
     >>> network.inputs, network.units
     (5, (3,))
+    >>> xi = np.array([[1, 1, 1, -1, -1], [-1, -1, -1, -1, 1]])
+    >>> network.output(xi).tolist(), network.errors(xi, [1, 1]), network.classes
+    ([1, -1], 1, 2)
+    >>> network.preactivations(xi)[0][0].round(3).tolist()
+    [1, 1, 1]
+    >>> network.stabilities(xi, [1, 1]).round(3).tolist()
+    [1.732, -1.732]
+    >>> network.prepared(xi).shape
+    (2, 5)
     """
 
     def __init__(self, w: ArrayLike) -> None:

@@ -103,6 +103,8 @@ class PerceptronNetwork(Machine):
     >>> network = device.network(np.ones(device.shape(12)))
     >>> type(network).__name__, network.output(xi).shape
     ('PerceptronNetwork', (5,))
+    >>> network.errors(xi, sigma), network.stabilities(xi, sigma).round(3).tolist()
+    (2, [-0.577, -1.155, 1.732, 1.732, 0.577])
     """
 
     def __init__(self, w: ArrayLike) -> None:
@@ -242,11 +244,15 @@ class TreeCommitteeNetwork(TreeMachine):
     --------
     >>> import numpy as np
     >>> from wfmlib import TreeCommittee, patterns
-    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> xi, sigma = patterns.random(5, 15, rng=1)
     >>> device = TreeCommittee(3)
-    >>> network = device.network(np.ones(device.shape(12)))
+    >>> network = device.network(np.ones(device.shape(15)))
     >>> type(network).__name__, network.output(xi).shape
     ('TreeCommitteeNetwork', (5,))
+    >>> network.inputs, network.fields(xi)[0].round(3).tolist()  # of the units
+    (15, [0.447, 0.447, 0.447])
+    >>> network.errors(xi, sigma), network.stabilities(xi, sigma).round(3).tolist()
+    (3, [-1.732, -1.732, 0.577, 0.577, -0.577])
     """
 
     def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
@@ -307,6 +313,10 @@ class CommitteeNetwork(TreeCommitteeNetwork):
     >>> network = device.network(np.ones(device.shape(12)))
     >>> type(network).__name__, network.output(xi).shape
     ('CommitteeNetwork', (5,))
+    >>> network.inputs, network.fields(xi)[0].round(3).tolist()  # of the units
+    (12, [0.577, 0.577, 0.577])
+    >>> network.errors(xi, sigma), network.stabilities(xi, sigma).round(3).tolist()
+    (2, [-1.732, -1.732, 1.732, 1.732, 1.732])
     """
 
     tree = False
@@ -349,11 +359,15 @@ class ParityMachineNetwork(TreeMachine):
     --------
     >>> import numpy as np
     >>> from wfmlib import ParityMachine, patterns
-    >>> xi, sigma = patterns.random(5, 12, rng=1)
+    >>> xi, sigma = patterns.random(5, 15, rng=1)
     >>> device = ParityMachine(3)
-    >>> network = device.network(np.ones(device.shape(12)))
+    >>> network = device.network(np.ones(device.shape(15)))
     >>> type(network).__name__, network.output(xi).shape
     ('ParityMachineNetwork', (5,))
+    >>> network.inputs, network.fields(xi)[0].round(3).tolist()  # of the units
+    (15, [0.447, 0.447, 0.447])
+    >>> network.errors(xi, sigma), network.stabilities(xi, sigma).round(3).tolist()
+    (4, [-1.0, -1.0, -1.0, -1.0, 1.0])
     """
 
     def stabilities(self, xi: ArrayLike, sigma: ArrayLike) -> Array:
@@ -420,6 +434,10 @@ class ReluCommitteeNetwork(TreeMachine):
     >>> network = device.network(np.ones(device.shape(12)))
     >>> type(network).__name__, network.output(xi).shape
     ('ReluCommitteeNetwork', (5,))
+    >>> network.inputs, network.votes.tolist(), network.fields(xi)[0].round(3).tolist()
+    (12, [1, 1, -1, -1], [0.577, 0.577, -0.577, 0.577])
+    >>> network.errors(xi, sigma), network.stabilities(xi, sigma)[[0, 2]].round(3).tolist()
+    (3, [-0.289, 0.289])
     """
 
     def __init__(self, w: ArrayLike, *, tree: bool = True) -> None:
@@ -507,6 +525,10 @@ class ActivationCommitteeNetwork(ReluCommitteeNetwork):
     >>> net = ActivationCommitteeNetwork([[1.0, -1.0], [1.0, 1.0]], np.tanh)
     >>> net.output([[1, -1, -1, -1]])
     array([1])
+    >>> net.inputs, net.votes.tolist()
+    (4, [1, -1])
+    >>> net.stabilities([[1, -1, -1, -1]], [1]).round(4).tolist()
+    [1.2564]
     """
 
     def __init__(self, w: ArrayLike, activation: Any, *, tree: bool = True) -> None:

@@ -2,6 +2,6 @@
 
 `gaussian` holds averages over normal fields and the functions of the normal tail, `solvers` the
 roots and fixed points that say when they fail, `portable` the arithmetic that is the same bit for
-bit on every processor, `comparisons` the statistics of paired samples. The modules whose names
-begin with an underscore serve the package alone: arguments, threads and numba's cache.
+bit on every processor, `comparisons` the statistics of paired samples. The others serve the
+package alone: `arguments` checks what public functions are given, `progress` shows a bar.
 """

@@ -259,6 +259,8 @@ NEAR = {
     "load": ("alpha", "write alpha={}"),
     "margin": ("constraint", "write constraint=Margin({})"),
     "kappa": ("constraint", "write constraint=Margin({})"),
+    "steps": ("ansatz", "write ansatz='1RSB', or another of its values"),
+    "alpha": ("P", "write P=round({} * N)"),
     "ansatz": (
         "device",
         "typical.capacity does. States of one step of breaking are those of typical.solve_1rsb "
@@ -281,6 +283,8 @@ def _check_keyword(function, signature, name, value):
         cure = f"write {meant}={{}}"
     if meant:
         text = repr(value) if value is None or isinstance(value, Real) else "..."
+        if np.ndim(value) == 1:
+            cure = cure.replace("Margin({})", "[Margin(k) for k in {}]")
         raise TypeError(f"{function}() takes no {name}: {cure.format(text)}")
 
 
@@ -444,6 +448,8 @@ def signs(name: str, value: Any, ndim: int) -> Array:
         content = f"dtype {entries.dtype}"
         if entries.dtype == bool:
             content += f": write 2 * {name} - 1, or patterns.signs({name})"
+        elif entries.dtype.kind == "U":
+            content += f": write patterns.signs({name}) where it holds two words"
         elif entries.dtype == object and entries.size:
             odd = next(
                 (entry for entry in entries.flat if not isinstance(entry, Real)), entries.flat[0]
@@ -463,7 +469,14 @@ def signs(name: str, value: Any, ndim: int) -> Array:
                 f"patterns.signs({name})"
             )
         wrong = entries[np.abs(entries) != 1].flat[0]
-        raise ValueError(f"{name} must hold -1 and +1 only, got an entry {wrong}")
+        cure = "cut it first, as patterns.signs({} > 0)"
+        if len(np.unique(entries)) == 2:
+            cure = "write patterns.signs({})"
+        if not np.all(np.isfinite(entries)):
+            cure = "fill it first"
+        raise ValueError(
+            f"{name} must hold -1 and +1 only, got an entry {wrong}: {cure.format(name)}"
+        )
     return np.ascontiguousarray(entries, dtype=np.int8)
 
 
@@ -519,6 +532,9 @@ def member(name: str, value: Any, kinds: tuple[type, ...]) -> Any:
         hint = "; call the class" if isinstance(value, type) else ""
         if isinstance(value, Real) and not isinstance(value, bool):
             hint = f"; write {kinds[0].__name__}({value})"
+        for kind in kinds:
+            if isinstance(value, str) and value.lower() == kind.__name__.lower():
+                hint = f"; write {kind.__name__}(...), an object"
         raise TypeError(f"{name} must be {allowed}, got {value!r}{hint}")
     return value
 
@@ -533,8 +549,12 @@ def function(name: str, value: Any) -> Any:
 def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
     """Return `value` if it is one of the strings, or of True, False and None, in `allowed`."""
     if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in allowed:
+        words = {option.lower(): option for option in allowed if isinstance(option, str)}
+        meant = words.get(value.lower()) if isinstance(value, str) else None
+        hint = f": write {meant!r}" if meant else ""
         raise ValueError(
-            f"{name} must be one of {', '.join(repr(option) for option in allowed)}, got {value!r}"
+            f"{name} must be one of {', '.join(repr(option) for option in allowed)}, "
+            f"got {value!r}{hint}"
         )
     return value
 

@@ -125,6 +125,14 @@ def calibrate(
     Notes
     -----
     The default takes some twenty minutes. ``calibrate().to_dataframe().to_csv(...)`` writes it.
+
+    Examples
+    --------
+    >>> lines = calibrate().to_dataframe()  # doctest: +SKIP
+    >>> calibrate(sizes=(5,))
+    Traceback (most recent call last):
+        ...
+    ValueError: sizes must be finite and >= 21, got 5.0
     """
     measured = (line for size in np.atleast_1d(sizes) for line in _lines(int(size), rng))
     lines = [line | {"seed": rng} for line in progress_bar(progress, measured, unit="line")]

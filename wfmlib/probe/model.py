@@ -96,6 +96,8 @@ class Model:
     >>> model = Model(np.zeros(3), error=lambda w: 0.0, loss=lambda w: w @ w, examples=10)
     >>> model
     Model of 3 weights: functions of the weights, error 0
+    >>> model.number, model.error(np.ones(3)), model.loss(np.ones(3))
+    (10, 0.0, 3.0)
     """
 
     def __init__(

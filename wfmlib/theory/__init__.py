@@ -14,6 +14,7 @@ A module loads when it is first named.
 from __future__ import annotations
 
 import importlib
+import sys
 
 __all__ = [
     "clusters",
@@ -46,7 +47,12 @@ def __getattr__(name):
         return importlib.import_module(f"wfmlib.theory.{_FOLDERS[name]}.{name}")
     if name in __all__:
         return importlib.import_module(f"wfmlib.theory.{name}")
-    raise AttributeError(f"module 'wfmlib.theory' has no attribute {name!r}")
+    hint = ""
+    if not name.startswith("_"):
+        homes = [one for one in __all__ if name in __getattr__(one).__all__]
+        hint = f": write {' or '.join(f'theory.{one}.{name}' for one in homes)}" if homes else ""
+    message = f"module 'wfmlib.theory' has no attribute {name!r}{hint}"
+    raise AttributeError(message, name=name, obj=sys.modules[__name__])
 
 
 def __dir__():

@@ -1,4 +1,4 @@
-"""The axes at the public door: which devices and constraints there are, in which ranges.
+"""Devices, weights and constraints that a question of theory takes, checked at its door.
 
 A question takes a device and a constraint, and is solved with two terms: the entropic one of the
 weights, and the energetic one of the machine, in which the constraint appears. Each question names
@@ -8,10 +8,9 @@ device apart: weights, energetic term and constraint are what everything behind 
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, singledispatch
 from typing import Annotated, Any, TypeAlias
 
@@ -19,8 +18,8 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import ArrayLike
 
-from wfmlib.models.activations import Activation, ReLU, Sign
-from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
+from wfmlib.models.activations import Sign
+from wfmlib.models.constraints import Band, Margin
 from wfmlib.models.constraints.log_concave import LogConcave
 from wfmlib.models.devices import (
     PRIOR,
@@ -31,11 +30,15 @@ from wfmlib.models.devices import (
     TreeCommittee,
     accepted,
 )
+from wfmlib.models.formulas import CONSTRAINTS, check_formulas
+from wfmlib.models.weights import Discrete, Entropic
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import NotNegative, Or, Swept
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity, SignCommittee
 
-CONSTRAINTS = (Margin, Band, CrossEntropy, LogPotential)
+STEP = 1e-3  # of q_hat, at which a prior of one's own is looked at
+ACTIVATION = ("effective", "scale", "slope_at_one")  # members that one of one's own needs
+OWN_CONSTRAINT = ("rescaled", "log_weight", "slope", "curvature", "features")
 HARD = (Margin, Band)  # what is counted are solutions
 
 # Members of weights that a question asks for: with these a class of one's own is a prior.
@@ -190,10 +193,16 @@ def checked(
     """
     accepted(device)
     if not _is_own(constraint, constraints):
-        arguments.member("constraint", constraint, constraints)
+        _refuse_constraint(constraint, constraints)
     for name, part in {"device": device, **vars(device), "constraint": constraint}.items():
-        _check_formulas(name, part)
+        check_formulas(name, part)
     term = energetic(device)
+    missing = [name for name in ACTIVATION if term.one_field and not hasattr(term, name)]
+    if missing:
+        raise TypeError(
+            f"activation must have {', '.join(ACTIVATION)} in theory: {term!r} lacks "
+            f"{', '.join(missing)}"
+        )
     if not any(kind.holds(device) for kind in kinds):
         *names, last = (kind.name for kind in kinds)
         offered = f"{', '.join(names)} or {last}" if names else last
@@ -205,6 +214,8 @@ def checked(
             offered = " or ".join(f"{prior.__name__}()" for prior in weights)
             also = f", or with {', '.join(own)}: {', '.join(missing)} is missing" if own else ""
             raise ValueError(f"device must have weights {offered}{also} here, got {device!r}{by}")
+        if type(device.weights) is not Discrete:
+            _check_prior(device.weights)
     if not term.one_field and constraint != Margin(0.0):
         raise ValueError(
             "constraint must be Margin(0.0) for a device of finitely many units, "
@@ -217,44 +228,64 @@ def checked(
 def _is_own(constraint, constraints):
     """Say whether a constraint is one of one's own, for a question that takes any."""
     own = isinstance(constraint, LogConcave) and not isinstance(constraint, CONSTRAINTS)
-    own = own and (constraint.hard or hasattr(constraint, "beta"))
-    return own and set(CONSTRAINTS) <= set(constraints)
+    return own and not _lacks(constraint) and set(CONSTRAINTS) <= set(constraints)
 
 
-SOLVED = (
-    *(Perceptron, TreeCommittee, ParityMachine),
-    *WEIGHTS,
-    *(Sign, ReLU, Activation),
-    *CONSTRAINTS,
-)
-
-
-def _check_formulas(name, part):
-    """Refuse a class of one's own that is not what the class is for which formulas are known."""
-    changed = _changed(type(part))
-    if changed:
-        known = next(base for base in type(part).__mro__ if base in SOLVED)
+def _refuse_constraint(constraint, constraints):
+    """Raise TypeError: say what a constraint of one's own lacks, or which there are."""
+    own = hasattr(constraint, "log_weight") and not isinstance(constraint, (type, *CONSTRAINTS))
+    if own and set(CONSTRAINTS) <= set(constraints):
         raise TypeError(
-            f"{name} must be a {known.__name__} as it stands: formulas are those of that class, "
-            f"and {type(part).__name__} replaces its {', '.join(changed)}"
+            f"constraint {constraint!r} lacks {', '.join(_lacks(constraint))}; "
+            "PatternWeight(g) needs the logarithm of a pattern's weight alone"
         )
+    arguments.member("constraint", constraint, constraints)
+
+
+def _lacks(constraint):
+    """Return what a constraint of one's own does not have."""
+    derived = isinstance(constraint, LogConcave)
+    averages = derived and type(constraint).at is not LogConcave.at
+    needs = ("rescaled", "features") if averages else OWN_CONSTRAINT
+    missing = [name for name in needs if not hasattr(constraint, name)]
+    if not derived:
+        missing.insert(0, "the base class LogConcave of wfmlib.models.constraints.log_concave")
+    elif not constraint.hard and not averages:
+        missing.append("at, with the loss, as a constraint that is not hard has it")
+    if not getattr(constraint, "hard", True) and not hasattr(constraint, "beta"):
+        missing.append("beta")
+    return missing
 
 
 @cache
-def _changed(cls):
-    """Return what a class of one's own replaces of the known class that it is derived from."""
-    known = next((base for base in cls.__mro__ if base in SOLVED), None)
-    if known is None or known is cls:
-        return ()
-    data = {field.name for field in fields(known)}
-
-    def replaced(name):
-        own, old = (inspect.getattr_static(owner, name, None) for owner in (cls, known))
-        default = name in data and not hasattr(own, "__get__")
-        return own is not old and not default
-
-    names = {name for name in dir(known) if not name.startswith("__")} | data
-    return tuple(sorted(filter(replaced, names)))
+def _check_prior(weights):
+    """Refuse a prior of one's own whose entropic term is none, or none of a saddle point."""
+    points = [weights.entropic(q_hat) for q_hat in (1.0 - STEP, 1.0, 1.0 + STEP)]
+    for point in points:
+        lacks = [name for name in Entropic._fields if not hasattr(point, name)]
+        if lacks:
+            raise TypeError(
+                f"weights.entropic must return {', '.join(Entropic._fields)}, as Entropic of "
+                f"wfmlib.models.weights, got {point!r}, which lacks {', '.join(lacks)}"
+            )
+    low, middle, high = points
+    if not abs(middle.q + middle.complement - 1.0) < 1e-9:
+        raise ValueError(
+            "weights.entropic must return a complement of 1 - q, weights having a mean square of "
+            f"one; got q = {middle.q:.9g} and complement = {middle.complement:.9g}"
+        )
+    start = weights.entropic(1e-9).term
+    if not abs(start - weights.entropy) < 1e-6:
+        raise ValueError(
+            "weights.entropy must be the term of weights.entropic without a field, "
+            f"{start:.9g}, got {weights.entropy:.9g}"
+        )
+    rise, expected = high.term - low.term, 0.5 * (high.q - low.q)
+    if not abs(rise - expected) < 1e-3 * STEP:
+        raise ValueError(
+            "weights.entropic must return a term that is stationary, d term = q_hat dq / 2; "
+            f"around q_hat = 1 it changes by {rise:.6g}, and q_hat dq / 2 is {expected:.6g}"
+        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -262,12 +293,12 @@ def _changed(cls):
 # ------------------------------------------------------------------------------------------------
 
 
-def each(function, values):
+def values_over(function, values):
     """Apply a function of one number to a number, or to every entry of an array."""
     return _over(function, np.asarray(values)) if np.ndim(values) else function(values)
 
 
-def each_constraint(function, constraint):
+def values_over_constraints(function, constraint):
     """Apply a function of one constraint to one, or to every entry of a sequence."""
     constraints = arguments.array("constraint", constraint)
     return function(constraint) if constraints.ndim == 0 else _over(function, constraints)

@@ -300,8 +300,8 @@ class ZeroTemperature(Shown):
     report : Report
     """
 
-    asked = ("device", "alpha", "gamma")
-    found = ("dq", "energy", "error_rate")
+    printed_arguments = ("device", "alpha", "gamma")
+    printed_answers = ("dq", "energy", "error_rate")
 
     device: Device
     alpha: float

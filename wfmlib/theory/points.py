@@ -29,8 +29,12 @@ class Shown:
 
     device: Any  #: a `Device`; each class says of which kind
     report: Any  #: a `Report`, or None
-    asked: ClassVar[tuple[str, ...]] = ("device", "alpha", "constraint")  #: arguments that print
-    found: ClassVar[tuple[str, ...]]  #: answers that print; one that is None does not
+    printed_arguments: ClassVar[tuple[str, ...]] = (
+        "device",
+        "alpha",
+        "constraint",
+    )  #: arguments that print
+    printed_answers: ClassVar[tuple[str, ...]]  #: answers that print; one that is None does not
     counted: ClassVar[tuple[str, ...]] = ("entropy",)  #: logarithms of numbers of configurations
 
     def __post_init__(self) -> None:
@@ -44,11 +48,11 @@ class Shown:
         return {"entropy": self.device.weights.entropy} if hasattr(self, "entropy") else {}
 
     def _title(self) -> str:
-        arguments = (_argument(name, getattr(self, name)) for name in self.asked)
+        arguments = (_argument(name, getattr(self, name)) for name in self.printed_arguments)
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _rows(self) -> list[tuple[str, str]]:
-        values = [(name, getattr(self, name)) for name in self.found]
+        values = [(name, getattr(self, name)) for name in self.printed_answers]
         return [
             (name, self._formatted(name, value)) for name, value in values if value is not None
         ]

@@ -1,4 +1,4 @@
-"""Bounds that several checks compare with."""
+"""Bounds of capacities by counting, which several checks compare with."""
 
 from __future__ import annotations
 

@@ -18,6 +18,14 @@ def figures() -> None:
     shows no SVG that it does not trust. Dates and random names would make equal figures differ.
     Outside of a notebook only the style is set. In a notebook the package's warnings print as
     text: a page holds no stderr.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> with plt.rc_context():
+    ...     figures()
+    ...     plt.rcParams["axes.spines.top"]
+    False
     """
     import matplotlib.pyplot as plt
 
@@ -60,6 +68,11 @@ def progress(iterable: Any, description: str = "") -> Any:
 
     tqdm alone would not do: its text goes to stderr, which no page may hold, and its notebook
     form leaves a dead widget behind.
+
+    Examples
+    --------
+    >>> [step**2 for step in progress(range(3), "squares")]
+    [0, 1, 4]
     """
     from tqdm.auto import tqdm
 

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from wfmlib.book import runs
-from wfmlib.book.changes import changed, settable
+from wfmlib.book.changes import changed, settings_at
 from wfmlib.book.runs import (
     Compared,
     DamagedArchiveError,
@@ -159,12 +159,50 @@ def run(
         If workers vanished; what is finished is kept.
     OSError
         If a file cannot be written.
+
+    Examples
+    --------
+    >>> few = {"N": 51, "loads": [0.4, 0.5], "samples": 1}
+    >>> finished = run("bp-entropy", settings=few, cache=False, progress=False)
+    >>> finished.done, finished.wanted, finished.dataset.entropy.dims
+    (2, 2, ('alpha', 'sample'))
     """
     if not isinstance(experiment, Experiment):
         experiment = get(experiment)
     if settings is not None:
         experiment = changed(experiment, settings, scale)
     return runs.run(experiment, scale, **options)
+
+
+def settable(experiment: Experiment | str, scale: str = "quick") -> dict:
+    """Return what can be changed of an experiment, with its values at a scale.
+
+    Parameters
+    ----------
+    experiment : Experiment or str
+        Which: the book's by name, or one of your own.
+    scale : str, optional
+        ``"quick"`` or ``"paper"``.
+
+    Returns
+    -------
+    dict
+        Names and values: first what is swept (lists), then the settings, then the coordinates
+        inside a sample (lists), then ``samples`` and ``seed``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such experiment or scale.
+
+    Examples
+    --------
+    >>> settable("bp-entropy")["N"], settable("bp-entropy", "paper")["N"]
+    (99, 999)
+    """
+    if not isinstance(experiment, Experiment):
+        experiment = get(experiment)
+    return settings_at(experiment, scale)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -366,6 +404,10 @@ def fetch(*names: str) -> None:
     ------
     TypeError, ValueError
         If there is no such experiment.
+
+    Examples
+    --------
+    >>> fetch("bp-entropy")  # silent: it is here
     """
     for name in names:
         try:
@@ -402,6 +444,11 @@ def check(
         If an argument is not as above, or the archive is of another definition or empty.
     FileNotFoundError, DamagedArchiveError
         As of `load`.
+
+    Examples
+    --------
+    >>> [compared.agrees for compared in check("bp-entropy", samples=1, seed=5)]
+    [True]
     """
     data = load(name, folder, scale=scale)
     return runs.check(as_archived(data), data, scale, **options)
@@ -424,6 +471,11 @@ class ArchiveError(Exception):
     absent : bool
         Whether it, or a part of its samples, is simply not here. Otherwise something is wrong
         with it.
+
+    Examples
+    --------
+    >>> ArchiveError("of 3 samples there are 2", absent=True).absent
+    True
     """
 
     def __init__(self, message, absent):

@@ -50,10 +50,12 @@ def sample(settings, point, seed):
     result = solve(name, TreeCommittee(settings["units"]), xi, sigma, algorithm_seed, **recipe)
     if result is None:
         return {"solved": False, "errors": -1, "fewest": -1, "epochs": -1}
-    fewest = min(int(min(result.history["errors"])), result.errors)
+    fewest, last = min(int(min(result.history["errors"])), result.errors), result.errors
+    if name.startswith("ceSGD"):  # it returns the best weights, not the last
+        last = int(result.history["errors"][-1])
     return {
         "solved": fewest == 0,
-        "errors": result.errors,
+        "errors": last,
         "fewest": fewest,
         "epochs": result.epochs,
     }

@@ -39,7 +39,7 @@ from wfmlib.learning.descent.soft_committee import (
     move,
     normalise,
 )
-from wfmlib.learning.solution import Best, Solution, advised
+from wfmlib.learning.solution import ENDINGS, Best, Solution, advised, outcome
 from wfmlib.models.activations import (
     Activation,
     EnergeticTerm,
@@ -63,22 +63,35 @@ from wfmlib.numerics.types import Seed
 class CrossEntropySGD(Solution):
     """What gradient descent found.
 
-    `history` holds one entry per epoch: `loss` and `errors` (of sign units) at its end, and the
-    `gamma` and `beta` that it used, which are for units of norm one. `converged` says whether the
-    schedule's `stop` was met; where that is a loss, see `errors` for whether the sign units make
-    any. Units of other activations make the errors themselves, have no `beta`, and the weights are
-    those with the fewest errors at the end of any epoch.
+    The weights are those with the fewest errors at the end of any epoch, of several such epochs
+    the last. `history` holds one entry per epoch: `loss` and `errors` (of sign units) at its end,
+    and the `gamma` and `beta` that it used, which are for units of norm one. `converged` says
+    whether the schedule's `stop` was met; where that is a loss, see `errors` for whether the sign
+    units make any. Units of other activations make the errors themselves, and have no `beta`.
 
     Attributes
     ----------
     schedule : Schedule
         The values it ran with.
+    best : int
+        At the end of which epoch the weights were the returned ones, from 1.
     """
 
     schedule: Schedule
+    best: int
+
+    @property
+    def outcome(self) -> str:
+        """How the descent ended, one of `ENDINGS`; it settled where the loss met its `stop`."""
+        return outcome(self.errors, self.converged)
 
 
-@advised("more max_epochs, a slower schedule, another rng, or fewer patterns")
+@advised(
+    {
+        ENDINGS[1]: "a schedule that stops at a lower loss, another rng, or fewer patterns",
+        ENDINGS[2]: "more max_epochs, a slower schedule, another rng, or fewer patterns",
+    }
+)
 @arguments.checked
 def cross_entropy_sgd(
     device: Device,
@@ -109,7 +122,8 @@ def cross_entropy_sgd(
     schedule : {"fast", "slow"} or Schedule, optional
         The two are those of P1 for random patterns: `schedules.FAST` and `schedules.SLOW`.
     max_epochs : int, optional
-        At least 1; a run that is not done then ends with ``converged = False``.
+        At least 1; a run that is not done then ends with ``converged = False``, and with the best
+        weights that it passed through.
     rng : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         For the first weights, uniform and then normalised, and the order of the patterns; fresh
         entropy where None.
@@ -159,7 +173,7 @@ def cross_entropy_sgd(
     settings = xi * sigma[:, None], units, width, schedule, rng
     descent = Descent(*settings) if unit is None else _OtherUnits(*settings, unit, sigma)
     history: dict = {"loss": [], "errors": []}
-    converged = False
+    best, converged = Best(), False
     with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
         while not converged and len(history["loss"]) < max_epochs:
             for name, value in descent.epoch().items():
@@ -169,10 +183,11 @@ def cross_entropy_sgd(
                 message = f"the loss was {loss} after epoch {len(history['loss'])}"
                 report = Report(False, math.inf, len(history["loss"]), message)
                 raise NotConverged(report, descent.weights())
+            best.look(descent.weights(), errors)
             converged = errors == 0 if schedule.stop == "errors" else loss <= schedule.stop
             bar.set_postfix(errors=errors, loss=f"{loss:.2g}", refresh=False)
             bar.update()
-    weights = (math.sqrt(width) * descent.weights()).reshape(device.shape(xi.shape[1]))
+    weights = (math.sqrt(width) * best.weights).reshape(device.shape(xi.shape[1]))
     return CrossEntropySGD(
         device=device,
         weights=weights,
@@ -181,6 +196,7 @@ def cross_entropy_sgd(
         epochs=len(history["loss"]),
         history={name: np.array(values) for name, values in history.items()},
         schedule=schedule,
+        best=best.place,
     )
 
 
@@ -237,12 +253,8 @@ class _OtherUnits(Descent):
 
     def __init__(self, xi, units, width, schedule, rng, unit, sigma):
         super().__init__(xi, units, width, schedule, rng)
-        self.unit, self.sigma, self.best = unit, sigma[:, None], Best()
+        self.unit, self.sigma = unit, sigma[:, None]
         self.votes = np.repeat([1.0, -1.0], units // 2) / math.sqrt(units)
-
-    def weights(self):
-        """Return the weights with the fewest errors at the end of any epoch."""
-        return super().weights() if self.best.weights is None else self.best.weights
 
     def stabilities(self, rows):
         """Return preactivations and stabilities of some patterns."""
@@ -273,7 +285,6 @@ class _OtherUnits(Descent):
     def _measure(self):
         _, stability = self.stabilities(self.everyone)
         errors = int(np.count_nonzero(~(stability > 0.0)))
-        self.best.look(super().weights(), errors)
         double = 2.0 * self.gamma
         return np.sum(np.logaddexp(0.0, -double * stability)) / double, errors
 

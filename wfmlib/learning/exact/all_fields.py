@@ -102,6 +102,16 @@ def enumerate_fields(
         If the device is none of those or its units do not divide N, an array does not hold
         signs, shapes do not match, N is above 20, `dtype` does not hold int8, or the result,
         ``2^N P K`` fields, would take more than 4 GiB.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> xi, sigma = np.array([[1, 1, 1], [1, -1, 1]]), np.array([1, -1])
+    >>> fields = enumerate_fields(Perceptron(), xi, sigma)
+    >>> fields[-1].tolist()  # of the weights (1, 1, 1): the second pattern is wrong
+    [3, -1]
+    >>> int(np.sum(np.all(fields > 0, axis=1)))  # solutions
+    2
     """
     checked(
         device, (Binary,), (Perceptron, TreeCommittee, ParityMachine), (Sign, ReLU, Activation)

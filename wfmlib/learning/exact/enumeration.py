@@ -114,7 +114,7 @@ class Enumeration:
         text = f"{self.count:,} solution{'' if self.count == 1 else 's'}"
         if self.count:
             text += f", entropy {self.entropy:.4f} nats per weight, overlap {self.overlap:.4f}"
-            text += f"; none kept, as keep={self.count} does" if self.solutions is None else ""
+            text += f"; keep={self.count} would keep them" if self.solutions is None else ""
         problem = f"{self.device}, N={self.N}, P={self.P}, {self.constraint}"
         return f"Enumeration({problem}: {text})"
 

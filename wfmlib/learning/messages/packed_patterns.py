@@ -65,6 +65,13 @@ class PackedPatterns:
     >>> packed = PackedPatterns.random(6, 64, rng=1)
     >>> packed.unpack()[0].shape
     (64,)
+    >>> w = np.ones(64, dtype=np.int64)
+    >>> packed.errors(w), packed.fields(w).tolist()
+    (2, [8.0, 0.0, -4.0, 8.0, 6.0, 2.0])
+    >>> packed.stabilities(w).round(3).tolist()
+    [1.0, 0.0, -0.5, 1.0, 0.75, 0.25]
+    >>> packed.pull(np.arange(6.0))[:3].tolist()  # a sum over patterns times labels
+    [-3.0, -7.0, -9.0]
     """
 
     def __init__(self, xi: ArrayLike, sigma: ArrayLike) -> None:

@@ -43,6 +43,11 @@ class Band(LogConcave):
     >>> import numpy as np
     >>> round(float(Band(1.0).log_weight(np.array(0.0), 1.0)), 6)  # ln [1 - 2 H(1)]
     -0.381715
+    >>> omega = np.array([-1.0, 1.0])
+    >>> Band(1.0).slope(omega, 1.0).round(4).tolist()
+    [0.7228, -0.7228]
+    >>> Band(1.0).curvature(omega, 1.0).round(4).tolist()
+    [-0.7487, -0.7487]
     """
 
     kappa: Positive

@@ -72,6 +72,11 @@ class CrossEntropy(LogConcave):
     >>> from wfmlib.theory import typical
     >>> round(typical.solve(Perceptron(), 0.5, CrossEntropy(1.0, 5.0)).energy, 4)
     0.0794
+    >>> loss, omega = CrossEntropy(1.0, 5.0), np.array([-1.0, 1.0])
+    >>> loss.log_weight(omega, 1.0).round(4).tolist()
+    [-2.4226, -0.473]
+    >>> loss.slope(omega, 1.0).round(4).tolist(), loss.curvature(omega, 1.0).round(4).tolist()
+    ([1.5323, 0.4936], [-0.6156, -0.3868])
     """
 
     gamma: Sharpness

@@ -96,6 +96,11 @@ class LogPotential(LogConcave):
     >>> from wfmlib.theory import typical
     >>> round(typical.solve(Perceptron(), 0.3, LogPotential(1.0)).entropy, 4)
     0.4098
+    >>> push, omega = LogPotential(1.0), np.array([-1.0, 1.0])
+    >>> push.log_weight(omega, 1.0).round(4).tolist()
+    [-2.4851, 0.08]
+    >>> push.slope(omega, 1.0).round(4).tolist(), push.curvature(omega, 1.0).round(4).tolist()
+    ([1.9043, 0.7766], [-0.722, -0.3798])
     """
 
     exponent: Annotated[float, Interval(ge=0.1, le=100.0)] = 1.0

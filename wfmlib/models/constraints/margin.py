@@ -50,6 +50,11 @@ class Margin(LogConcave):
     -0.693147
     >>> Margin(0.2).admits(Margin(0.3))
     True
+    >>> omega = np.array([-1.0, 1.0])
+    >>> Margin(0.0).slope(omega, 1.0).round(4).tolist()
+    [1.5251, 0.2876]
+    >>> Margin(0.0).curvature(omega, 1.0).round(4).tolist()
+    [-0.8009, -0.3703]
     """
 
     kappa: Finite = 0.0

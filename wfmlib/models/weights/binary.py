@@ -38,6 +38,10 @@ class Binary:
     --------
     >>> round(Binary().entropic(1.0).q, 4), Binary().entropy
     (0.3943, 0.6931471805599453)
+    >>> round(float(Binary().bound(0.1)), 4)  # nats per weight at a distance of 0.1
+    0.3251
+    >>> round(Binary().conjugate(0.5), 4)  # at which q is 0.5
+    1.7879
     """
 
     discrete = True  #: solutions run out where the entropy vanishes, not where q -> 1

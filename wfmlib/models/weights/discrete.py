@@ -70,6 +70,12 @@ class Discrete:
     >>> ternary = Discrete((-1, 0, 1))
     >>> round(ternary.entropy, 6), round(ternary.entropic(1.0).q, 6)  # ln 3
     (1.098612, 0.387957)
+    >>> round(float(ternary.bound(0.1)), 4), round(ternary.collapse, 4)
+    (0.6536, 0.7932)
+    >>> ternary.sizes.round(4).tolist()  # of weights whose mean square is one
+    [-1.2247, 0.0, 1.2247]
+    >>> round(ternary.conjugate(0.5), 4)  # at which q is 0.5
+    1.8969
     """
 
     values: tuple[float, ...]

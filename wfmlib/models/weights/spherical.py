@@ -30,6 +30,10 @@ class Spherical:
     --------
     >>> round(Spherical().entropic(2.0).q, 4)  # q / (1 - q)^2 = 2
     0.5
+    >>> round(float(Spherical().bound(0.1)), 4)  # nats per weight at a distance of 0.1
+    -0.5108
+    >>> round(Spherical().conjugate(0.5), 4)  # at which q is 0.5
+    2.0
     """
 
     discrete = False  #: solutions run out where q -> 1

@@ -1,4 +1,4 @@
-"""Where the surroundings of typical solutions change character, in the distance and in the margin.
+"""Thresholds of the local entropy: no gap, monotonic growth, and the end of dense regions.
 
 As the reference's margin grows from the margin that is counted, the local entropy, positive very
 close to the reference, first has a gap where it is negative, then a dip, then grows monotonically
@@ -24,7 +24,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.models.weights import Binary
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
-from wfmlib.theory.axes import Load, checked, each, energetic
+from wfmlib.theory.axes import Load, checked, energetic, values_over
 from wfmlib.theory.franz_parisi.dips import Profile, Scan, estimate, touching
 from wfmlib.theory.typical.thresholds import capacity, max_margin
 
@@ -271,7 +271,7 @@ def margin_monotonic(
 def _margins(quantity, device, alpha, constraint):
     checked(device, constraint, weights=(Binary,))
 
-    return each(lambda load: _margin(quantity, device, load, constraint), alpha)
+    return values_over(lambda load: _margin(quantity, device, load, constraint), alpha)
 
 
 @lru_cache(maxsize=256)  # seconds each, and a page asks for the same ones again

@@ -93,9 +93,9 @@ class Point(Shown):
     (-0.1604, 0.188)
     """
 
-    asked = ("device", "alpha", "distance", "reference", "constraint")
+    printed_arguments = ("device", "alpha", "distance", "reference", "constraint")
     counted = ("local_entropy",)
-    found = ("local_entropy", "bound", "slope", "p", "t0", "replicon")
+    printed_answers = ("local_entropy", "bound", "slope", "p", "t0", "replicon")
 
     device: Device
     alpha: float

@@ -79,8 +79,8 @@ class Referred(Shown):
     report : Report
     """
 
-    asked = ("device", "alpha", "distance", "replicas", "reference", "constraint")
-    found = ("local_entropy", "slope", "complexity", "entropy", "overlap")
+    printed_arguments = ("device", "alpha", "distance", "replicas", "reference", "constraint")
+    printed_answers = ("local_entropy", "slope", "complexity", "entropy", "overlap")
     counted = ("local_entropy",)
 
     device: Device

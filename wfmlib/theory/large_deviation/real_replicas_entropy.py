@@ -151,9 +151,9 @@ class Point(Shown):
     (-0.1818, 0.239)
     """
 
-    asked = ("device", "alpha", "overlap", "replicas", "constraint", "steps")
+    printed_arguments = ("device", "alpha", "overlap", "replicas", "constraint", "steps")
     counted = ()
-    found = (
+    printed_answers = (
         *("entropy", "local_entropy", "energetic", "slope"),
         *("q0", "spread", "m", "replicon", "complexity"),
     )

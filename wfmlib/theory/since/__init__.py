@@ -1,4 +1,4 @@
-"""Theory beyond the three papers, whose questions need none of it.
+"""Theory beyond the papers: clusters, full symmetry breaking, localisation, connectivity.
 
 To read in this order: `franz_parisi_1rsb` (one step of symmetry breaking around a solution),
 `clusters` (groups of solutions and the overlap gap), `full_breaking` (groups inside groups),

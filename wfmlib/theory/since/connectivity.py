@@ -110,6 +110,13 @@ def error(
     Notes
     -----
     Source: B. L. Annesi and others, Phys. Rev. Lett. 131, 227301 (2023), for the perceptron.
+
+    Examples
+    --------
+    >>> from wfmlib import Margin, Perceptron, Spherical
+    >>> device = Perceptron(Spherical())
+    >>> error(device, 1.0, [0.0, 0.25, 0.5], constraint=Margin(0.1)).round(4).tolist()
+    [0.137, 0.0547, 0.042]
     """
     positions = np.asarray(position)
     arguments.member("constraint", constraint, (Margin,))
@@ -156,6 +163,14 @@ def convex_margin(
         If an argument is of the wrong kind or out of range; the message names it.
     NotConverged
         Where there is no such margin: the load is too large for solutions that are connected.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, Spherical
+    >>> round(convex_margin(Perceptron(Spherical()), 1.0), 4)
+    -0.4046
+    >>> round(convex_margin(Perceptron(Spherical()), 1.0, corners=math.inf), 4)
+    -0.3037
     """
     kappa = _negative(device, constraint)
     share = 1.0 / corners
@@ -195,6 +210,12 @@ def star_margin(
     ------
     TypeError, ValueError, NotConverged
         As `convex_margin`.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron, Spherical
+    >>> round(star_margin(Perceptron(Spherical()), 1.0), 4)
+    -0.1711
     """
     kappa = _negative(device, constraint)
 

@@ -92,9 +92,9 @@ class BrokenPoint(Shown):
         Residual: largest change of an unknown in one more turn of the loop.
     """
 
-    asked = ("device", "alpha", "distance", "reference", "constraint")
+    printed_arguments = ("device", "alpha", "distance", "reference", "constraint")
     counted = ("local_entropy",)
-    found = ("m", "p0", "p1", "t0", "local_entropy", "complexity", "attracting")
+    printed_answers = ("m", "p0", "p1", "t0", "local_entropy", "complexity", "attracting")
 
     device: Device
     alpha: float

@@ -144,6 +144,14 @@ def threshold(
     Notes
     -----
     Overlaps are looked at on a grid of `points`: a dip narrower than its mesh is overlooked.
+
+    Examples
+    --------
+    >>> from wfmlib import Margin, Perceptron, Spherical
+    >>> round(threshold(Perceptron(Spherical()), Margin(0.5), points=30), 3)
+    0.961
+    >>> threshold(Perceptron())
+    0.0
     """
     axes = checked(device, constraint, SOLVED)
     if axes[0].discrete and getattr(constraint, "exponent", 0.0) < 1.0:

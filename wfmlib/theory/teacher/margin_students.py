@@ -82,7 +82,7 @@ class Student(Shown):
     report : Report
     """
 
-    found = ("q", "q_hat", "teacher", "teacher_hat", "entropy")
+    printed_answers = ("q", "q_hat", "teacher", "teacher_hat", "entropy")
 
     device: Perceptron
     alpha: float
@@ -250,9 +250,9 @@ class Surroundings(Shown):
         Residual: largest change of an unknown in one more turn of the loop.
     """
 
-    asked = ("device", "alpha", "distance", "reference", "constraint")
+    printed_arguments = ("device", "alpha", "distance", "reference", "constraint")
     counted = ("local_entropy",)
-    found = ("local_entropy", "slope", "p", "t0", "teacher")
+    printed_answers = ("local_entropy", "slope", "p", "t0", "teacher")
 
     device: Perceptron
     alpha: float
@@ -368,6 +368,16 @@ def dense_threshold(device: Perceptron) -> float:
     -----
     Source: P3, letter: such a threshold is said to be close to that of the densest regions; its
     value is not given.
+
+    Examples
+    --------
+    For `Perceptron` it is 1.0466, in half a minute; on the sphere there is none:
+
+    >>> from wfmlib import Perceptron, Spherical
+    >>> dense_threshold(Perceptron(Spherical()))
+    Traceback (most recent call last):
+        ...
+    ValueError: device must have weights Binary() here, got Perceptron(weights=Spherical())
     """
     _checked(device)
     return _dense_threshold()
@@ -427,8 +437,8 @@ class Replicas(Shown):
     report : Report
     """
 
-    asked = ("device", "alpha", "overlap")
-    found = ("entropy", "slope", "teacher")
+    printed_arguments = ("device", "alpha", "overlap")
+    printed_answers = ("entropy", "slope", "teacher")
 
     device: Perceptron
     alpha: float

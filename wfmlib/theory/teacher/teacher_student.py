@@ -49,7 +49,7 @@ from wfmlib.models.weights import Binary, Entropic
 from wfmlib.numerics import arguments, gaussian
 from wfmlib.numerics.arguments import Distances, Range
 from wfmlib.numerics.solvers import NoZero, Report, accepted, first_root
-from wfmlib.theory.axes import Load, Loads, checked, each, each_constraint
+from wfmlib.theory.axes import Load, Loads, checked, values_over, values_over_constraints
 from wfmlib.theory.franz_parisi.dense_regions import load_of_dip
 from wfmlib.theory.franz_parisi.dips import Profile
 from wfmlib.theory.franz_parisi.potential import along, heights
@@ -107,7 +107,7 @@ class Learned(Shown):
     report : Report
     """
 
-    found = ("q", "q_hat", "entropy", "generalisation_error")
+    printed_answers = ("q", "q_hat", "entropy", "generalisation_error")
 
     device: Device
     alpha: float
@@ -294,7 +294,9 @@ def perfect_learning(
     >>> round(perfect_learning(Perceptron()), 3)
     1.245
     """
-    return each_constraint(lambda margin: _perfect_learning(_checked(device, margin)), constraint)
+    return values_over_constraints(
+        lambda margin: _perfect_learning(_checked(device, margin)), constraint
+    )
 
 
 def _perfect_learning(axes):
@@ -344,7 +346,7 @@ def max_margin(device: Device, alpha: Annotated[ArrayLike, Interval(ge=0.05, lt=
 
         return first_root(excess, 0.0, TEACHERS.high, step=0.2)[0] * scale
 
-    return each(margin, alpha)
+    return values_over(margin, alpha)
 
 
 # ------------------------------------------------------------------------------------------------

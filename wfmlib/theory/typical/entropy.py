@@ -1,4 +1,4 @@
-"""Typical solutions: how many there are, how far apart, and up to which load and margin.
+"""Entropy and overlap of typical solutions, replica symmetric: points and curves.
 
 The configurations counted are solutions (`Margin`), or weighed by a loss (`CrossEntropy`).
 Replica symmetry, but for `solve_1rsb` and what `capacity` offers beyond it. For binary weights it
@@ -86,7 +86,7 @@ class SaddlePoint(Shown):
     (0.3224, 0.2336, 1.0316)
     """
 
-    found = ("q", "q_hat", "distance", "entropy", "replicon")
+    printed_answers = ("q", "q_hat", "distance", "entropy", "replicon")
 
     device: Device
     alpha: float
@@ -137,7 +137,7 @@ class GibbsPoint(Shown):
     (0.0794, 0.4441)
     """
 
-    found = ("q", "q_hat", "distance", "energy", "entropy", "error_rate", "replicon")
+    printed_answers = ("q", "q_hat", "distance", "energy", "entropy", "error_rate", "replicon")
 
     device: Device
     alpha: float

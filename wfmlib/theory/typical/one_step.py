@@ -67,7 +67,7 @@ class OneStep(Shown):
     ('frozen', 1.0, 1.0)
     """
 
-    found = ("symmetry", "q0", "q1", "m", "entropy", "complexity")
+    printed_answers = ("symmetry", "q0", "q1", "m", "entropy", "complexity")
 
     device: Device
     alpha: float

@@ -24,9 +24,9 @@ from wfmlib.theory.axes import (
     TYPICAL,
     ResolvedLoads,
     checked,
-    each,
-    each_constraint,
     odd_signs,
+    values_over,
+    values_over_constraints,
 )
 from wfmlib.theory.machines import parity_capacity
 from wfmlib.theory.machines.finite_machines import MOST_UNITS, Parity
@@ -142,7 +142,7 @@ def capacity(
         steps = {"full": None, "2RSB": 2}.get(ansatz, ansatz)
         return full_breaking.solve(device, constraint, steps=steps).alpha
 
-    return each_constraint(load, constraint)
+    return values_over_constraints(load, constraint)
 
 
 @arguments.checked
@@ -187,7 +187,7 @@ def instability(
             return float(1.0 / symmetric.Stationary(0.0, *axes, alpha=1.0).replicon)
         return symmetric.last_stable(axes)
 
-    return each_constraint(load, constraint)
+    return values_over_constraints(load, constraint)
 
 
 @arguments.checked
@@ -220,7 +220,7 @@ def max_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """
     weights, activation, _ = checked(device, Margin(0.0), needs=(*TYPICAL, "collapse"))
 
-    return each(lambda load: symmetric.largest_margin(load, weights, activation), alpha)
+    return values_over(lambda load: symmetric.largest_margin(load, weights, activation), alpha)
 
 
 @arguments.checked
@@ -255,7 +255,7 @@ def last_margin(device: Device, alpha: ResolvedLoads) -> Any:
     """
     weights, activation, _ = checked(device, Margin(0.0))
 
-    return each(lambda load: symmetric.collapse_margin(load, weights, activation), alpha)
+    return values_over(lambda load: symmetric.collapse_margin(load, weights, activation), alpha)
 
 
 def _door(device, constraint, ansatz):

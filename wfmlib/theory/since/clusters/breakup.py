@@ -49,6 +49,12 @@ def breakup(
         As `clusters.solve`.
     NotConverged
         Where the slope does not vanish in that range.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> round(breakup(Perceptron(), Band(1.0)), 4)
+    1.6234
     """
     axes = check_axes(device, constraint)
     if not axes[2].even:

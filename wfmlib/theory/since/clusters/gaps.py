@@ -21,7 +21,7 @@ from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted
 from wfmlib.theory import large_deviation
-from wfmlib.theory.axes import ResolvedLoad, each
+from wfmlib.theory.axes import ResolvedLoad, values_over
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.broken_symmetry import Broken
 from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
@@ -69,8 +69,8 @@ class FirstGap(Shown):
     report : Report
     """
 
-    asked = ("device", "constraint", "average")
-    found = ("alpha", "overlap", "replicas", "q0")
+    printed_arguments = ("device", "constraint", "average")
+    printed_answers = ("alpha", "overlap", "replicas", "q0")
 
     device: Device
     constraint: Constraint
@@ -158,6 +158,13 @@ def first_gap(
     Overlaps are scanned for the least load, from 0.12 to ``1 - 6e-6`` (annealed) and from that of
     typical solutions to 0.9994 (quenched), before the equations are solved; a narrower dip would
     be missed. A quenched threshold takes a second or so, with a free m five.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> gap = first_gap(Perceptron(), 3)
+    >>> round(gap.alpha, 4), round(gap.overlap, 4)
+    (0.9728, 0.9954)
     """
     axes = check_axes(device, constraint)
     if average == "annealed":
@@ -417,6 +424,12 @@ def last_load(
         As `clusters.solve`.
     NotConverged
         There, for a single overlap.
+
+    Examples
+    --------
+    >>> from wfmlib import Perceptron
+    >>> last_load(Perceptron(), [0.5, 0.9, 0.99], replicas=3).round(4).tolist()
+    [1.2744, 1.1136, 0.977]
     """
     axes, m = check_axes(device, constraint), replicas
 
@@ -434,7 +447,7 @@ def last_load(
         except NotConverged:
             return math.nan
 
-    return each(load_or_nan, overlap)
+    return values_over(load_or_nan, overlap)
 
 
 def _last_quenched(overlap, m, axes):
@@ -501,6 +514,13 @@ def overlap_gap(
     NotConverged
         Where there is no gap: at loads below the `threshold`; and where the interval reaches the
         ends of the overlaps tried, 0.12 and ``1 - 6e-6``: above the capacity.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> low, high = overlap_gap(Perceptron(), 1.7, Band(1.0), replicas=4)
+    >>> round(low, 4), round(high, 4)
+    (0.9458, 0.9973)
     """
     axes = check_axes(device, constraint)
     m = replicas

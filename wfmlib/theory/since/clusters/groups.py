@@ -69,8 +69,8 @@ class Groups(Shown):
     report : Report
     """
 
-    asked = ("device", "alpha", "overlap", "replicas", "constraint", "average")
-    found = ("entropy", "slope", "complexity", "q0", "replicon")
+    printed_arguments = ("device", "alpha", "overlap", "replicas", "constraint", "average")
+    printed_answers = ("entropy", "slope", "complexity", "q0", "replicon")
 
     device: Device
     alpha: float
@@ -294,6 +294,13 @@ def curve(
     ------
     TypeError, ValueError
         As `solve`; of what is swept, only if all of it is out of range.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> groups = curve(Perceptron(), 1.7, [0.95, 0.98], Band(1.0), replicas=4)
+    >>> groups.entropy.round(4).values.tolist()  # no group of four
+    [-0.0033, -0.0203]
     """
     m = replicas
     if average == "quenched":

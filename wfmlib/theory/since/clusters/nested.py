@@ -59,8 +59,8 @@ class NestedGap(Shown):
     report : Report
     """
 
-    asked = ("device", "constraint", "replicas", "average")
-    found = ("alpha", "q1", "q2", "q0", "replicon")
+    printed_arguments = ("device", "constraint", "replicas", "average")
+    printed_answers = ("alpha", "q1", "q2", "q0", "replicon")
 
     device: Device
     constraint: Constraint
@@ -201,6 +201,13 @@ def first_nested_gap(
     conjugates. It takes some seconds, and half a minute with free numbers. Quenched: the equations
     are solved, from two groups of two on to the sizes that are asked for, in some seconds. With
     one group, or groups of one, the threshold is that of `clusters.first_gap`.
+
+    Examples
+    --------
+    >>> from wfmlib import Band, Perceptron
+    >>> gap = first_nested_gap(Perceptron(), (2, 3), Band(1.0))
+    >>> round(gap.alpha, 4), round(gap.q1, 3), round(gap.q2, 3)
+    (1.6299, 0.96, 0.995)
     """
     axes = check_axes(device, constraint)
     sizes = None if replicas is None else _pair("replicas", replicas, Range.of(Size))

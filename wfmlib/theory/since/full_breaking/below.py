@@ -57,7 +57,7 @@ class LoadHierarchy(Shown):
         Residual: by how much a further step of the search would lower the entropy.
     """
 
-    found = ("steps", "overlaps", "distribution", "entropy")
+    printed_answers = ("steps", "overlaps", "distribution", "entropy")
 
     device: Device
     alpha: float

@@ -62,8 +62,8 @@ class FiniteCapacity(Shown):
         Residual: largest derivative of the logarithm of the load.
     """
 
-    asked = ("device", "constraint")
-    found = ("needed", "alpha", "error", "symmetric", "q0", "ratio")
+    printed_arguments = ("device", "constraint")
+    printed_answers = ("needed", "alpha", "error", "symmetric", "q0", "ratio")
 
     device: Device
     constraint: Margin

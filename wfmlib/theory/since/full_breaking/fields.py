@@ -77,6 +77,15 @@ def fields(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range, or replica symmetry holds.
+
+    Examples
+    --------
+    >>> from wfmlib import Margin, Perceptron, Spherical
+    >>> from wfmlib.theory import full_breaking
+    >>> hierarchy = full_breaking.solve(Perceptron(Spherical()), Margin(-0.5), steps=1)
+    >>> local = fields(hierarchy)
+    >>> np.trapezoid(local.density, local.stability).round(6).tolist()  # one row for each overlap
+    [1.0]
     """
     arguments.member("hierarchy", hierarchy, (Hierarchy,))
     if not len(hierarchy.overlaps):

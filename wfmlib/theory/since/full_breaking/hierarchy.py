@@ -57,8 +57,8 @@ class Hierarchy(Shown):
         hierarchy by how much a further step of the search would lower that logarithm.
     """
 
-    asked = ("device", "constraint", "steps")
-    found = ("alpha", "error", "smallest_overlap", "gap")
+    printed_arguments = ("device", "constraint", "steps")
+    printed_answers = ("alpha", "error", "smallest_overlap", "gap")
 
     device: Device
     constraint: Margin

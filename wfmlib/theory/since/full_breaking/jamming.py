@@ -1,4 +1,4 @@
-"""The exponents of a hierarchy where it ends, at overlap 1.
+"""Exponents of jamming: gaps, forces and overlaps at the end of a continuous hierarchy.
 
 With ``tau = 1 - q`` small, ``Lambda ~ tau^rho`` and ``y ~ tau^(rho - 1)``. A field h is pushed to
 the margin by ``M sqrt(tau)``, a function of ``t = (h - kappa) / sqrt(tau)`` alone, and fields have
@@ -46,8 +46,8 @@ class Exponents(Shown):
         Residual: largest relative one of the differential equations.
     """
 
-    asked = ()
-    found = ("gaps", "forces", "overlaps")
+    printed_arguments = ()
+    printed_answers = ("gaps", "forces", "overlaps")
 
     gaps: float
     forces: float

@@ -28,7 +28,7 @@ def noise_robustness(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    noise: Shares,
+    noise: Shares = (0.0, 0.1, 0.2, 0.3, 0.4),
     perturbations: Annotated[int, Ge(2)] = 50,
     kind: Literal["flips", "pixels"] = "flips",
     bias: Annotated[ArrayLike, Interval(ge=-1.0, le=1.0)] | None = None,
@@ -45,7 +45,7 @@ def noise_robustness(
         Patterns, shape (P, N), entries -1 and +1.
     sigma : array_like
         Labels, shape (P,), entries -1 and +1.
-    noise : float or array_like
+    noise : float or array_like, optional
         Shares eta of the entries, from 0 to 1, a number or one row of them. Exactly
         ``round(eta N)`` entries (halves to even) are chosen at random, for each pattern and
         perturbation anew.
@@ -117,7 +117,7 @@ def error_profile(
     xi: ArrayLike,
     sigma: ArrayLike,
     *,
-    distances: Shares,
+    distances: Shares = (0.0, 0.05, 0.1, 0.2, 0.3),
     samples: Annotated[int, Ge(2)] = 20,
     rng: Seed = None,
 ) -> xarray.Dataset:
@@ -135,7 +135,7 @@ def error_profile(
     sigma : array_like
         Labels, shape (P,), as ``errors`` takes them: entries -1 and +1, or the integers that a
         network with several output units tells apart.
-    distances : float or array_like
+    distances : float or array_like, optional
         ``(1 - overlap) / 2``, a number from 0 to 1 or one row of them. Binary weights: exactly
         ``round(d M)`` weights (halves to even) of each unit are flipped, M their number in the
         unit. Real weights: a random direction for each unit, each keeping its norm.
