@@ -41,10 +41,10 @@ def test_the_solutions_and_their_errors(units):
 
 
 @MACHINES
-@pytest.mark.parametrize("pairs", [0, 1000], ids=["transform", "pairs"])
+@pytest.mark.parametrize("pairs", [False, True], ids=["transform", "pairs"])
 def test_volumes_and_the_mean_error(units, pairs):
     w = instance(units)[-1].solutions
-    volumes, posterior = exact.surroundings({"pairs": pairs}, w, units)
+    volumes, posterior = exact.surroundings(w, units, pairs)
     apart = (w[:, None] != w).sum(axis=2)
     np.testing.assert_array_equal(volumes, [(apart <= d).sum(axis=1) for d in exact.DISTANCES])
     errors = [exact.teacher_errors(w, teacher, units) for teacher in w]
@@ -109,7 +109,7 @@ def test_a_teacher_is_left_out():
     w = np.array([[1] * 9, [1] * 8 + [-1], [1] * 4 + [-1] * 5, [-1] * 9])
     teacher, settings = w[0], {"fewest": 2}
     error = exact.teacher_errors(w, teacher, 1)
-    volumes, posterior = exact.surroundings({"pairs": 10}, w, 1)
+    volumes, posterior = exact.surroundings(w, 1)
     flat = np.zeros((len(exact.MEASURES), 4))
     flat[:6], flat[6] = volumes, -posterior
     found = exact._orders(settings, flat, error, np.arange(4) > 0, w, teacher, posterior, 1)

@@ -35,7 +35,7 @@ MEASURES = (
     "smallest margin",
     "mean margin",
 )
-SETTINGS = {"units": 3, "beta": 2.0, "fewest": 10, "pairs": 1500}
+SETTINGS = {"units": 3, "beta": 2.0, "fewest": 10}
 DIGITS = 9  # of a measure: what differs by rounding only is a tie
 
 
@@ -131,7 +131,7 @@ def measures(settings, xi, sigma, w, units):
 
     The second result is the error of each solution, averaged over all solutions as teachers.
     """
-    volumes, posterior = surroundings(settings, w, units)
+    volumes, posterior = surroundings(w, units)
     h = fields(xi, w, units) * sigma[None, :, None]
     n = xi.shape[1] // units
     x = h / math.sqrt(n)
@@ -150,12 +150,15 @@ def measures(settings, xi, sigma, w, units):
     return np.round(np.array(rows, dtype=float), DIGITS), posterior
 
 
-def surroundings(settings, w, units):
-    """Return the solutions within each distance of each one, and its mean error over teachers."""
+def surroundings(w, units, pairs=None):
+    """Return the solutions within each distance of each one, and its mean error over teachers.
+
+    By all pairs where they are fewer than weight vectors, by transforms otherwise.
+    """
     N = w.shape[1]
     words = (w > 0) @ (1 << np.arange(N - 1, -1, -1))
     kernels = [*(_within(N, d) for d in DISTANCES), _error_kernel(N, units)]
-    if len(w) <= settings["pairs"]:
+    if (len(w) ** 2 <= 2**N) if pairs is None else pairs:
         apart = words[:, None] ^ words
         rows = [kernel[apart].sum(axis=1) for kernel in kernels]
     else:
@@ -206,19 +209,25 @@ def local_energy(h, n, p):
     A unit whose field is h has (n + h)/2 weights on the right side; its new field is a sum of two
     binomial numbers, and units are independent of each other.
     """
-    wrong = np.zeros(n + 1)
-    for right in range(n + 1):
-        lost = stats.binom.pmf(np.arange(right + 1), right, p)
-        won = stats.binom.pmf(np.arange(n - right + 1), n - right, p)
-        after = right - np.arange(right + 1)[:, None] + np.arange(n - right + 1)
-        wrong[right] = (np.multiply.outer(lost, won) * (2 * after < n)).sum()
-    q = wrong[((h + n) / 2).astype(int)]
+    q = _wrong(n, p)[((h + n) / 2).astype(int)]
     units = q.shape[2]
     error = np.zeros(q.shape[:2])
     for bad in product((False, True), repeat=units):
         if 2 * sum(bad) > units:
             error += np.prod(np.where(bad, q, 1 - q), axis=2)
     return error.mean(axis=1)
+
+
+@cache
+def _wrong(n, p):
+    """Return the chance that a unit is wrong after the flips, by its weights on the right side."""
+    wrong = np.zeros(n + 1)
+    for right in range(n + 1):
+        lost = stats.binom.pmf(np.arange(right + 1), right, p)
+        won = stats.binom.pmf(np.arange(n - right + 1), n - right, p)
+        after = right - np.arange(right + 1)[:, None] + np.arange(n - right + 1)
+        wrong[right] = (np.multiply.outer(lost, won) * (2 * after < n)).sum()
+    return wrong
 
 
 def cross_entropy(x, beta, gamma):
@@ -304,7 +313,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid=GRID,
-            samples=300,
+            samples=200,
             settings=SETTINGS,
             coordinates={"measure": MEASURES},
         ),
