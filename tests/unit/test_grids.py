@@ -203,7 +203,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "cluster-large": 2,
     "cluster-reach": 20,
     "cluster-scale": 4,
-    "exact-flatness": 200,
+    "exact-flatness": 100,
     "fbp-reach": 2,
     "fbp-solve": 30,
     "free-norms": 6,

@@ -313,7 +313,7 @@ EXPERIMENT = Experiment(
         ),
         "paper": Scale(
             grid=GRID,
-            samples=200,
+            samples=100,
             settings=SETTINGS,
             coordinates={"measure": MEASURES},
         ),
