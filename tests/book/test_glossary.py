@@ -42,7 +42,7 @@ def test_terms_are_marked_once_and_sparingly(chapter):
     assert len(found) <= 14
 
 
-@pytest.mark.parametrize("chapter", [*"123456789", "10", "11", "12"])
+@pytest.mark.parametrize("chapter", [*"123456789", "10", "11", "12", "13"])
 def test_chapter_marks_its_terms(chapter):
     pages = numbering.chapters()[chapter]
     marked = {one for page in pages for one in named(notebooks.ROOT / f"{page}.md")}

@@ -87,6 +87,11 @@ GRIDS = {
         "algorithm": [*FIVE, "LAL, third of a step", "eLAL, third of a step"],
     },
     "elal-replicas": {"replicas": [3, 10, 20, 50, 100]},
+    "exact-flatness": {
+        "machine": ["perceptron", "committee"],
+        "N": [15, 21],
+        "alpha": [0.4, 0.6, 0.8, 1.0, 1.2],
+    },
     "fbp-committee": {"alpha": [1.5, 2.6, 2.7, 2.8], "form": ["exact", "expanded"]},
     "fbp-local-entropy": {"alpha": [1.0]},
     "fbp-perceptron": {"alpha": [HALF]},
@@ -143,6 +148,13 @@ COORDINATES = {
         "layer": range(4),
     },
     "elal-replicas": {"coupling": AROUND[[6, 10, 14, 18, 22, 26]], "beta": BETAS},
+    "exact-flatness": {
+        "measure": [f"volume {d}" for d in (1, 2, 3, 4, 6, 8)]
+        + ["posterior", "barycentre"]
+        + [f"local energy {p}" for p in (0.05, 0.1, 0.2)]
+        + [f"{loss} {g}" for loss in ("cross-entropy", "curvature") for g in (0.5, 2.0, 5.0)]
+        + ["smallest margin", "mean margin"]
+    },
     "fbp-local-entropy": {"coupling": AROUND},
     "free-norms": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]]},
     "full-capacities": {"level": range(33)},
@@ -191,6 +203,7 @@ SAMPLES = dict.fromkeys(GRIDS, 10) | {
     "cluster-large": 2,
     "cluster-reach": 20,
     "cluster-scale": 4,
+    "exact-flatness": 100,
     "fbp-reach": 2,
     "fbp-solve": 30,
     "free-norms": 6,

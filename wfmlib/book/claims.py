@@ -161,7 +161,7 @@ class Claim:
     id : str
         Short and stable; the anchor of the claim on the scorecard.
     chapter : int
-        The chapter that checks it, 1 to 12.
+        The chapter that checks it, 1 to 13.
     source : Source
         Paper, and place in it.
     statement : str

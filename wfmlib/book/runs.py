@@ -197,7 +197,7 @@ class Experiment:
     source : str
         Paper and place.
     chapter : int
-        Chapter of the book that shows it, 1 to 12.
+        Chapter of the book that shows it, 1 to 13.
     scales : mapping of str to Scale
         ``"quick"`` (a minute) and ``"paper"`` (as published).
     variables : mapping of str to Variable

@@ -49,7 +49,7 @@ def add(commands):
     )
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims to check (default: all)")
     parser.add_argument(
-        "--chapter", type=int, choices=range(1, 13), metavar="N", help="only chapter N, 1 to 12"
+        "--chapter", type=int, choices=range(1, 14), metavar="N", help="only chapter N, 1 to 13"
     )
     parser.add_argument(
         "--paper",

@@ -40,7 +40,7 @@ def add(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--chapter", type=int, choices=range(1, 13), metavar="N", help="only chapter N, 1 to 12"
+        "--chapter", type=int, choices=range(1, 14), metavar="N", help="only chapter N, 1 to 13"
     )
     parser.add_argument("--folder", metavar="FOLDER", help="where the archives are")
     parser.set_defaults(run=_run)

@@ -17,6 +17,7 @@ from wfmlib.book.exercises import (
     chapter_10,
     chapter_11,
     chapter_12,
+    chapter_13,
 )
 from wfmlib.book.exercises.answers import Function, Number, Result, compare
 
@@ -33,6 +34,7 @@ QUESTIONS: dict[str, Number | Function] = {
     **chapter_10.QUESTIONS,
     **chapter_11.QUESTIONS,
     **chapter_12.QUESTIONS,
+    **chapter_13.QUESTIONS,
 }
 
 
