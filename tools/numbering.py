@@ -27,7 +27,7 @@ TABLE = re.compile(
     r"^(`{3,})\{table\} ([^\n]+)\n:name: (\S+)\n\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
 )
 ADMONITION = re.compile(
-    r"^(:{3,}|`{3,})\{(?:admonition|note|tip|warning|important)\} ?(.*)\n(?::.*\n)*(.*?)^\1$",
+    r"^(:{3,}|`{3,})\{(?:admonition|note|tip|warning|important)\} ?(.*)\n((?::.*\n)*)(.*?)^\1$",
     re.MULTILINE | re.DOTALL,
 )
 END = re.compile(r"^(`{3,})\{(?:exercise|solution)-end\}\n\1\n*", re.MULTILINE)
@@ -106,7 +106,10 @@ def plain(text: str, known: dict[str, Number]) -> str:
         return f"$$\n{match[1]}\n{tag}$$"
 
     def quote(match: re.Match) -> str:
-        text = f"**{match[2].rstrip('.')}.**\n\n{match[3].strip()}"
+        title, text = match[2].rstrip("."), match[4].strip()
+        if "dropdown" in match[3]:
+            return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
+        text = f"**{title}.**\n\n{text}"
         return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
     text = ADMONITION.sub(quote, EQUATION.sub(equation, text))
