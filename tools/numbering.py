@@ -27,7 +27,8 @@ TABLE = re.compile(
     r"^(`{3,})\{table\} ([^\n]+)\n:name: (\S+)\n\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
 )
 ADMONITION = re.compile(
-    r"^(:{3,}|`{3,})\{(?:admonition|note|tip|warning|important)\} ?([^\n]*)\n((?::[^\n:]*:[^\n]*\n)*)(.*?)^\1$",
+    r"^(:{3,}|`{3,})\{(?:admonition|note|tip|warning|important)\} ?([^\n]*)\n"
+    r"((?::[^\n:]*:[^\n]*\n)*)(.*?)^\1$",
     re.MULTILINE | re.DOTALL,
 )
 END = re.compile(r"^(`{3,})\{(?:exercise|solution)-end\}\n\1\n*", re.MULTILINE)
