@@ -25,6 +25,8 @@ STALE := $(addprefix _build/,.jupyter_cache answers .doctrees numba elsewhere)
 # Of `make elsewhere`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
+# Of `make pdf`: a chapter's number, or nothing.
+CHAPTER :=
 # Of `make marks`: where the notebooks are.
 FOLDER :=
 
@@ -142,8 +144,8 @@ slides: book  ## write the slides of the courses to _build/slides
 article: book  ## print the article on the reproduction to _build/article.pdf
 	@$(BIN)/python -m tools.article
 
-pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium
-	@$(BIN)/python -m tools.pdf
+pdf: book  ## print the book to _build/wide-flat-minima.pdf with Chromium (CHAPTER=3: that alone)
+	@$(BIN)/python -m tools.pdf $(if $(CHAPTER),--chapter $(CHAPTER) --output _build/chapter-$(CHAPTER).pdf)
 
 site: slides article pdf  ## the book with all downloads, as it is published (WFMLIB_SITE=its address)
 	cd _build && rm -f slides.zip && $(abspath $(BIN))/python -m zipfile -c slides.zip slides

@@ -101,11 +101,14 @@ def contents(sections: list[Tag]) -> Tag:
     return nav
 
 
-def book() -> str:
-    """Return the whole book as one page."""
+def book(only: str = "") -> str:
+    """Return the whole book as one page, or the chapter of a number or letter alone."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     firsts = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
-    pages = [page for page, _ in numbering.pages() if not page.startswith(SITE_ONLY)]
+    every = [(page, of) for page, of in numbering.pages() if not page.startswith(SITE_ONLY)]
+    pages = [page for page, of in every if only in ("", of)]
+    if not pages:
+        raise SystemExit(f"no chapter {only}: there are {', '.join(numbering.chapters())}")
     sections, solved = [], element("section", id="solutions", **{"class": "wfm-page"})
     solved.append(element("h1", "Solutions of the exercises"))
     for page in pages:
@@ -170,9 +173,10 @@ def main() -> None:
     """Print the book that was built."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=OUTPUT, help="the file to write")
-    output = parser.parse_args().output
-    page = BUILD / "printed.html"
-    page.write_text(book(), "utf-8")
+    parser.add_argument("--chapter", default="", help="print it alone: 1 to 13, or F, A, B")
+    arguments = parser.parse_args()
+    output, page = arguments.output, BUILD / "printed.html"
+    page.write_text(book(arguments.chapter), "utf-8")
     print("Printing takes some minutes ...")
     count = write(page, output)
     print(f"{output} ({count} pages, {output.stat().st_size / 1e6:.0f} MB)")
