@@ -6,6 +6,7 @@ import functools
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class Solution:
     errors: int
     converged: bool
     epochs: int
-    history: dict
+    history: dict[str, Any]
 
     def __post_init__(self):
         object.__setattr__(self, "weights", wide(self.weights))

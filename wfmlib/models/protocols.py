@@ -202,5 +202,5 @@ class Found(Protocol):
         """How often it went through all patterns."""
 
     @property
-    def history(self) -> dict:
+    def history(self) -> dict[str, Any]:
         """What it recorded on its way."""

@@ -174,7 +174,7 @@ def _formatted(number):
     return "math.inf" if number == math.inf else f"{number:g}".replace("nan", "NaN")
 
 
-def _annotated(hint) -> Iterator[Any]:
+def _annotated(hint: Any) -> Iterator[Any]:
     """Yield a type if it is annotated, and the annotated types inside it."""
     if get_origin(hint) is Annotated:
         yield hint

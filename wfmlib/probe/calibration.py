@@ -140,7 +140,7 @@ def calibrate(
     return xarray.Dataset(columns)
 
 
-def _lines(N, seed) -> Iterator[dict[str, Any]]:
+def _lines(N: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the lines of one size."""
     probe = importlib.import_module("wfmlib.probe")  # which this module serves
 

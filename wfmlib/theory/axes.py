@@ -62,12 +62,12 @@ def energetic(device):
 
 
 @energetic.register
-def _(device: Perceptron):
+def _(device: Perceptron) -> Any:
     return device.activation
 
 
 @energetic.register
-def _(device: TreeCommittee):
+def _(device: TreeCommittee) -> Any:
     if math.isinf(device.units):
         return device.activation
     if device.activation != Sign():
@@ -82,12 +82,12 @@ def _(device: TreeCommittee):
 
 
 @energetic.register
-def _(device: ParityMachine):
+def _(device: ParityMachine) -> Any:
     return Parity(arguments.integer("device.units", device.units, 2, 6))
 
 
 @energetic.register
-def _(device: Committee):
+def _(device: Committee) -> Any:
     raise ValueError(
         "device must be a tree: theory is solved for units with disjoint inputs "
         f"(TreeCommittee), got {device!r}"

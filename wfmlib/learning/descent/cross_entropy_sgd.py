@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -172,7 +173,7 @@ def cross_entropy_sgd(
 
     settings = xi * sigma[:, None], units, width, schedule, rng
     descent = Descent(*settings) if unit is None else _OtherUnits(*settings, unit, sigma)
-    history: dict = {"loss": [], "errors": []}
+    history: dict[str, Any] = {"loss": [], "errors": []}
     best, converged = Best(), False
     with progress_bar(progress, total=max_epochs, unit="epoch") as bar:
         while not converged and len(history["loss"]) < max_epochs:

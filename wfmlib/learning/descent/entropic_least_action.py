@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
@@ -70,7 +70,7 @@ class EntropicLeastAction(Solution):
     """
 
     replicas: np.ndarray
-    snapshots: dict
+    snapshots: dict[int, Any]
 
 
 @advised("more max_epochs, more replicas, a smaller growth or eta, another rng, or fewer patterns")

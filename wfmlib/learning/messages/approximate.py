@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,7 +93,7 @@ class MessagePassing(Marginals):
     means: np.ndarray
     variances: np.ndarray
     distance: float
-    messages: dict
+    messages: dict[str, Any]
 
     def __repr__(self):
         state = "converged" if self.converged else "NOT CONVERGED"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from annotated_types import Interval
@@ -67,7 +67,7 @@ class BeliefPropagation(Marginals):
     means: np.ndarray
     variances: np.ndarray
     distance: float
-    messages: dict
+    messages: dict[str, Any]
 
     def __repr__(self):
         return f"{super().__repr__()}\n  entropy: {self.entropy:.6g} nats per weight"

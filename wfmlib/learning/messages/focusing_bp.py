@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Interval
@@ -50,7 +50,7 @@ class FocusingBP(Solution):
     """
 
     best: int
-    messages: dict
+    messages: dict[str, Any]
 
     @property
     def outcome(self) -> str:

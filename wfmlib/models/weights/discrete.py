@@ -188,7 +188,15 @@ class Discrete:
         return self.group(q0_hat, split, m)
 
     def constrained_broken(
-        self, distance, p0_hat, correlation, split, m, reference, rule=None, delta=None
+        self,
+        distance: float,
+        p0_hat: float,
+        correlation: float,
+        split: float,
+        m: float,
+        reference: Any,
+        rule: Any = None,
+        delta: Any = None,
     ) -> ConstrainedBroken:
         """Return the entropic side of groups at a distance from a reference  [eq-fp-1rsb].
 

@@ -16,7 +16,8 @@ import numpy as np
 import scipy
 
 from wfmlib.numerics.solvers import NotConverged, NoZero, Report, first_root
-from wfmlib.theory.saddles.real_replicas import Finite, Infinite, saddle, unbroken_load
+from wfmlib.theory.saddles.mutual_overlap import Finite, Infinite
+from wfmlib.theory.saddles.real_replicas import saddle, unbroken_load
 
 FIRST_LOAD, STRIDE = 0.4, 0.05
 LOGITS, STEP = (0.0, 9.0), 0.4  # of overlaps that are tried

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -145,9 +145,9 @@ class Survey:
         For each m the smallest ``(1 - p1) / (1 - p0)`` down to which they were sought.
     """
 
-    states: tuple
-    m: tuple
-    reached: tuple
+    states: tuple[Any, ...]
+    m: tuple[Any, ...]
+    reached: tuple[Any, ...]
 
     @property
     def attracting(self) -> tuple[BrokenPoint, ...]:
@@ -279,7 +279,7 @@ class _Crossing(NamedTuple):
 
     m: float
     attracting: bool
-    splits: tuple
+    splits: tuple[Any, ...]
     split: float
     log_narrow: float
     complexity: float
