@@ -9,9 +9,10 @@ import numpy as np
 
 from wfmlib.models.constraints import Band, CrossEntropy, LogPotential, Margin
 from wfmlib.models.devices import WEIGHTS
+from wfmlib.models.formulas import CONSTRAINTS
 from wfmlib.numerics import arguments
 from wfmlib.numerics.solvers import NotConverged, Report, accepted, bounded, fixed_point
-from wfmlib.theory.axes import AROUND, CONSTRAINTS, checked
+from wfmlib.theory.axes import AROUND, checked
 from wfmlib.theory.saddles.constrained import FREE, Constrained, Reference
 from wfmlib.theory.saddles.replica_symmetric import (
     Stationary,

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from wfmlib.models.constraints import CrossEntropy, Margin
+from wfmlib.models.formulas import CONSTRAINTS
 from wfmlib.models.protocols import Constraint, Device
 from wfmlib.numerics import arguments
 from wfmlib.numerics.arguments import Narrower, Range
 from wfmlib.numerics.solvers import Report
-from wfmlib.theory.axes import CONSTRAINTS, HARD, TYPICAL, Load, Loads, checked
+from wfmlib.theory.axes import HARD, TYPICAL, Load, Loads, checked
 from wfmlib.theory.machines.finite_committee import Symmetric
 from wfmlib.theory.points import Shown
 from wfmlib.theory.saddles.replica_symmetric import at_load, gibbs_averages
