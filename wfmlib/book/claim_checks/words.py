@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def listed(numbers, decimals):
-    """Return numbers as text, separated by commas."""
-    return ", ".join(f"{number:.{decimals}f}" for number in numbers)
+    """Return numbers as text, separated by commas; what rounds to zero has no sign."""
+    return ", ".join(f"{number:z.{decimals}f}" for number in numbers)
