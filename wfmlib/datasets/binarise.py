@@ -145,9 +145,6 @@ def dress_coat(
 
     Examples
     --------
-    >>> xi, sigma, xi_test, sigma_test = dress_coat(100, rng=1)  # doctest: +SKIP
-    >>> xi.shape, xi_test.shape  # doctest: +SKIP
-    ((100, 784), (677, 784))
     >>> dress_coat(0)
     Traceback (most recent call last):
         ...

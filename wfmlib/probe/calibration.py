@@ -128,7 +128,6 @@ def calibrate(
 
     Examples
     --------
-    >>> lines = calibrate().to_dataframe()  # doctest: +SKIP
     >>> calibrate(sizes=(5,))
     Traceback (most recent call last):
         ...
