@@ -36,7 +36,7 @@ QUERIES = {
     "full RSB": "book/11_full_breaking.html",
     "1 RSB": "book/glossary.html#term-one-step-replica-symmetry-breaking-1RSB",
     "equation 1.11": "book/01_1_counting.html#equation-eq-rs-entropy",
-    "figure 5.1": "book/05_1_units.html#fig-capacity-units",
+    "figure 5.1": "book/05_relu_capacity.html#fig-effective",
     "PyTorch": "book/run.html#on-your-own-machine",
     "gpu": "book/run.html#on-your-own-machine",
     "prerequisites": "book/lecturers.html#what-students-need",
