@@ -116,7 +116,7 @@ def article(source: str) -> str:
     text = REFERENCE.sub(lambda one: f"Figure {numbers[one[1]]}", bibliography.cited(text))
     body = MARKDOWN.render(text)
     title = re.search(r"^# (.+)$", source, re.MULTILINE)[1]
-    (script,) = (BUILD / "html" / "_static").glob("**/tex-*.js")
+    (script,) = (BUILD / "html" / "_static").glob("**/tex-chtml.js")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{STYLE.read_text('utf-8')}</style>"
