@@ -45,7 +45,7 @@ if missing() and not site:
 if missing():
     managed = pathlib.Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists()
     if sys.version_info < (3, 11):
-        raise RuntimeError(f"needs Python 3.11 or newer, this kernel has {{sys.version[:6]}}")
+        raise RuntimeError(f"needs Python 3.11 or newer, here is {{sys.version[:6]}}")
     if not importlib.util.find_spec("pip"):
         raise RuntimeError(f"no pip here: run '{{sys.executable}} -m ensurepip' once")
     if managed and sys.prefix == sys.base_prefix:

@@ -48,7 +48,9 @@ def test_every_place_is_there_once(places, html):
         assert not anchor or f'id="{anchor}"' in text, address
     addresses = [address for _, address, *_ in places]
     assert len(set(addresses)) == len(addresses)
-    assert {kind for kind, *_ in places} == {"section", "exercise", "term", "api", "claim"}
+    assert {kind for kind, *_ in places} == {
+        *("section", "exercise", "term", "api", "claim", "number", "paper")
+    }
     assert sum(kind == "claim" for kind, *_ in places) == len(claims.load())
 
 

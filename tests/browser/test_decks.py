@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.waiting import until
@@ -25,7 +27,8 @@ def test_deck_opens(browser, written, name):
     until(page, "!!window.MathJax?.startup?.promise", 120)
     page.evaluate("MathJax.startup.promise")
     text = written[name].read_text("utf-8")
-    assert page.locator("mjx-container").count() == text.count(r"\(") + text.count(r"\[")
+    formulas = re.findall(r"(?<!\\)\\[(\[]", text)
+    assert page.locator("mjx-container").count() == len(formulas)
     assert page.locator("[data-mjx-error]").count() == 0
     for slide in range(page.evaluate("Reveal.getTotalSlides()")):
         page.evaluate("slide => Reveal.slide(slide)", slide)

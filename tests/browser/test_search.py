@@ -37,7 +37,7 @@ QUERIES = {
     "1 RSB": "book/glossary.html#term-one-step-replica-symmetry-breaking-1RSB",
     "equation 1.11": "book/01_1_counting.html#equation-eq-rs-entropy",
     "figure 5.1": "book/05_relu_capacity.html#fig-effective",
-    "PyTorch": "book/run.html#on-your-own-machine",
+    "PyTorch": "book/recipes.html#your-own-network",
     "gpu": "book/run.html#on-your-own-machine",
     "prerequisites": "book/lecturers.html#what-students-need",
     "SBPI": "book/07_3_focusing.html#from-replicas-to-focusing",

@@ -138,7 +138,7 @@ def test_unknown_claim_is_a_plain_error(capsys):
     assert NUMBER in err
 
 
-@pytest.mark.parametrize("arguments", [("claims", "--chapter", "13"), ("claims", "--paper", "P4")])
+@pytest.mark.parametrize("arguments", [("claims", "--chapter", "14"), ("claims", "--paper", "P4")])
 def test_filter_that_does_not_exist(capsys, arguments):
     status, _, err = run(capsys, *arguments)
     assert status == 2

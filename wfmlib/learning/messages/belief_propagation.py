@@ -224,8 +224,10 @@ def iterate(engine, damping, in_place, tolerance, max_sweeps, bar=None, best=Non
             residuals[-1] = math.inf
             break
         if best is not None:
-            weights = rounded(engine.means(), engine)
-            best.look(weights, engine.errors(weights))
+            with np.errstate(divide="ignore", invalid="ignore"):  # a precision may pass zero
+                weights = rounded(engine.means(), engine)
+            if np.all(np.isfinite(weights)):
+                best.look(weights, engine.errors(weights))
         if residuals[-1] <= tolerance:
             break
     return np.array(residuals)
