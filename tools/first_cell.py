@@ -50,8 +50,8 @@ if missing():
         raise RuntimeError(f"no pip here: run '{{sys.executable}} -m ensurepip' once")
     if managed and sys.prefix == sys.base_prefix:
         raise RuntimeError(
-            "the system keeps this Python as it is. Make an environment, 'python3 -m venv "
-            "wfm', and in it 'wfm/bin/python -m pip install jupyterlab'; start from there"
+            "the system keeps this Python as it is. Make an environment, 'python3 -m "
+            "venv wfm', in it 'wfm/bin/python -m pip install jupyterlab', start there"
         )
     base = site if "://" in site else pathlib.Path(site).resolve().as_uri()
     wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{wheel}"

@@ -224,7 +224,7 @@ def iterate(engine, damping, in_place, tolerance, max_sweeps, bar=None, best=Non
             residuals[-1] = math.inf
             break
         if best is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):  # a precision may pass zero
+            with np.errstate(invalid="ignore"):  # means may be infinite
                 weights = rounded(engine.means(), engine)
             if np.all(np.isfinite(weights)):
                 best.look(weights, engine.errors(weights))
@@ -237,8 +237,9 @@ def report(engine, residuals, tolerance, best):
     """Return the `BeliefPropagation` of messages that have settled, or not."""
     if residuals[-1] == math.inf:
         refuse(f"a message was not a number in sweep {len(residuals)}", residuals, best)
-    means = engine.means()
-    entropy, free_entropy = engine.entropy(), engine.free_entropy()
+    with np.errstate(divide="ignore", invalid="ignore"):  # a precision may be zero: refused below
+        means = engine.means()
+        entropy, free_entropy = engine.entropy(), engine.free_entropy()
     done = bool(residuals[-1] <= tolerance)
     if not plausible(entropy, engine) or (done and too_many(entropy, engine, tolerance)):
         reason = f"the messages settled on no set of solutions: their entropy is {entropy:.3g}"

@@ -187,8 +187,9 @@ class SphericalMessages(Messages):
         return {"U": self.U.copy(), "V": self.V.copy(), "chi": self.chi.copy()}
 
     def means(self):
-        """Return the weights' means, shape (K, M)."""
-        return self.mu / self.zeta
+        """Return the weights' means, shape (K, M); infinite where a precision passes zero."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.mu / self.zeta
 
     def variances(self):
         """Return the weights' variances, shape (K, M)."""
