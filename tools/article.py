@@ -23,7 +23,6 @@ SOURCE = ROOT / "article" / "article.md"
 STYLE = SOURCE.with_name("article.css")
 OUTPUT = BUILD / "article.pdf"
 REFERENCE = re.compile(r"\{numref\}`([^`]+)`")
-CITATION = re.compile(r"\{cite(?::t)?\}`([^`]+)`")
 SAID = {
     claims.HOLDS: "hold",
     claims.DIFFERS: "differ",
@@ -84,9 +83,8 @@ def shown(label: str, page: str, number: int) -> str:
 
 def references(text: str) -> str:
     """Return the works that a text cites, as a list in Markdown."""
-    keys = dict.fromkeys(key for found in CITATION.findall(text) for key in found.split(","))
     lines = []
-    for key in sorted(keys, key=bibliography.in_text):
+    for key in sorted(bibliography.keys(text), key=bibliography.in_text):
         work = bibliography.works()[key].fields
         title = re.sub(r"[{}]", "", work["title"])
         place = work.get("journal") or work.get("booktitle", "")

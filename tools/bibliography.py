@@ -40,6 +40,12 @@ def address(key: str) -> str:
     return str(fields.get("url", ""))
 
 
+def keys(text: str) -> list[str]:
+    """Return the keys of the works that a text cites, each once, in their order."""
+    found = (key.strip() for match in CITATION.finditer(text) for key in match[2].split(","))
+    return list(dict.fromkeys(found))
+
+
 def cited(text: str) -> str:
     """Return a text in Markdown with its citations in words, as links to the works."""
 

@@ -10,7 +10,6 @@ from tools import bibliography, slides
 from tools.notebooks import BOOK
 
 FIGURE = re.compile(r"^@FIGURE (\S+) (\S+)@$", re.MULTILINE)
-CITED = re.compile(r"\{cite(?::[tp])?\}`([^`]+)`")
 
 
 @pytest.mark.parametrize("source", slides.decks(), ids=lambda source: source.stem)
@@ -26,5 +25,4 @@ def test_deck(source):
     assert len(figures) >= 3
     for label, page in figures:
         assert f"name: {label}\n" in (BOOK / f"{page}.md").read_text("utf-8")
-    keys = {key.strip() for found in CITED.findall(text) for key in found.split(",")}
-    assert keys <= set(bibliography.works())
+    assert set(bibliography.keys(text)) <= set(bibliography.works())
