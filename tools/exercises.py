@@ -1,8 +1,8 @@
 """The exercises of the book, read from the chapters, and the tables of them for lecturers.
 
-The chapters say what an exercise is called and how it is done (*By hand*, *By code*, *Small
-project*). What they do not say, the section after which it can be set and the minutes that it
-takes, is in `tools/exercises.toml`. `python -m tools.exercises` writes both into the tables of
+The chapters say what an exercise is called, its rating, and how it is done (*By hand*, *By code*,
+*Small project*). What they do not say, the section after which it can be set and the minutes that
+it takes, is in `tools/exercises.toml`. `python -m tools.exercises` writes both into the tables of
 `book/lecturers.md`; a test holds them together.
 """
 
@@ -36,19 +36,34 @@ EXERCISE = re.compile(
 )
 CALLED = re.compile(r"exercises\.check\((?:&quot;|\")(\d+\.\d+)")  # in a built page
 CHECK = re.compile(r"`(exercises\.check\([^`]+\))`")
+RATED = re.compile(r"(?P<first>▷ )?(?P<name>.+) \[(?P<hard>[1-5])\]")  # a title, see ways.md
 LEVEL = re.compile(r"\s*\*(By hand and by code|By hand|By code|Small project)\.\*")
 HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: where it stands, what it is called, how it is done and checked."""
+    """One exercise: where it stands, what it is called, how it is done and checked.
+
+    Its title is as the page writes it, with the rating.
+    """
 
     chapter: str
     label: str
     title: str
     level: str
     check: str = ""
+
+    @property
+    def name(self) -> str:
+        """The title without the rating."""
+        return rated["name"] if (rated := RATED.fullmatch(self.title)) else self.title
+
+    @property
+    def rating(self) -> str:
+        """The difficulty, behind a sign if the exercise is recommended, such as "▷ 2"."""
+        rated = RATED.fullmatch(self.title)
+        return f"{rated['first'] or ''}{rated['hard']}" if rated else ""
 
     @property
     def by_hand(self) -> bool:
@@ -150,7 +165,10 @@ def estimates(file: Path = ESTIMATES) -> dict[str, dict]:
 def table(chapter: list[Path], known: dict[str, dict]) -> str:
     """Return the exercises of the pages of one chapter as a table in Markdown."""
     numbers = numbering.numbers()
-    rows = ["| no. | exercise | level | after the section | minutes |", "| --- " * 5 + "|"]
+    rows = [
+        "| no. | exercise | rating | level | after the section | minutes |",
+        "| --- " * 6 + "|",
+    ]
     for exercise in [exercise for page in chapter for exercise in of_chapter(page)]:
         if exercise.label not in known:
             raise SystemExit(
@@ -163,11 +181,10 @@ def table(chapter: list[Path], known: dict[str, dict]) -> str:
                 f"{exercise.chapter}.md: {exercise.label} is set after no section {after!r}"
             )
         section = f"[{after}]({after_page.name}#{anchor(after)})"
-        link = f"[{exercise.title}]({exercise.label})"
+        link = f"[{exercise.name}]({exercise.label})"
         minutes = known[exercise.label]["minutes"]
-        rows.append(
-            f"| {numbers[exercise.label]} | {link} | {exercise.level} | {section} | {minutes} |"
-        )
+        row = (numbers[exercise.label], link, exercise.rating, exercise.level, section, minutes)
+        rows.append(f"| {' | '.join(map(str, row))} |")
     return "\n".join(rows)
 
 

@@ -73,6 +73,24 @@ def test_every_exercise_is_on_the_page():
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=first)
+def test_every_exercise_is_rated_as_its_minutes_are(chapter):
+    """In its title; the scale is that of the page of ways."""
+    every, known = (
+        [one for page in chapter for one in exercises.of_chapter(page)],
+        exercises.estimates(),
+    )
+    span = {"2": (6, 20), "3": (21, 75), "4": (76, 240), "5": (120, 240)}
+    for one in every:
+        low, high = span[one.rating[-1]]
+        assert low <= known[one.label]["minutes"] <= high, one.label
+    recommended = [one for one in every if one.rating.startswith("▷")]
+    assert len(every) / 6 <= len(recommended) <= len(every) / 2
+    for page in chapter:
+        if exercises.of_chapter(page):
+            assert "[rating](ways.md#ratings-of-exercises)" in page.read_text()
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=first)
 def test_exercise_is_set_after_what_it_needs(chapter):
     """A formula that an exercise refers to stands before the end of the section named."""
     text = "".join(exercises.without_code(page.read_text()) for page in chapter)
