@@ -4,10 +4,10 @@ A file a chapter says how each answer is found; nothing that is printed gives it
 that asks for a proof has no check.
 """
 
-from wfmlib.book.exercises.answers import Result
+from wfmlib.book.exercises.answers import Result, complete
 from wfmlib.book.exercises.table import available, check
 
-__all__ = ["Result", "available", "check"]
+__all__ = ["Result", "available", "check", "complete"]
 
 
 def __dir__():

@@ -22,7 +22,7 @@ class Result:
     Attributes
     ----------
     exercise : str
-        Its number, such as ``"1.2"``.
+        Its number, such as ``"1.2"``; empty for lines to complete in a lecture.
     right : bool
         Whether the answer is right, within the tolerance of the exercise.
     said : str
@@ -42,7 +42,7 @@ class Result:
         return self.right
 
     def __repr__(self) -> str:
-        return f"Exercise {self.exercise}: {self.said}"
+        return f"Exercise {self.exercise}: {self.said}" if self.exercise else self.said
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,39 @@ class Function:
     def at_points(self, function: Callable[[float], float]) -> np.ndarray:
         """Return what is right, or a mistake, at the points."""
         return np.array([function(point) for point in self.points], dtype=float)
+
+
+def complete(value: Any, wanted: Any, tolerance: float = COARSEST) -> Result:
+    """Say whether lines that a reader completes give what they should.
+
+    Parameters
+    ----------
+    value : number, array, or sequence of these
+        What the lines give. An Ellipsis stands where nothing has been filled in.
+    wanted : number, array, or sequence of these
+        What they should give.
+    tolerance : float
+        Largest difference, relative to what is wanted.
+
+    Returns
+    -------
+    Result
+        It prints as one word or two, and is true where the value is right.
+
+    Examples
+    --------
+    >>> complete(..., 0.833)
+    not yet
+    >>> complete((0.5, 0.8331), (0.5, 0.833))
+    right
+    """
+    several = isinstance(value, list | tuple)
+    parts, expected = (value, wanted) if several else ((value,), (wanted,))
+    agree = not any(np.asarray(part).dtype == object for part in parts) and all(
+        np.allclose(part, one, rtol=tolerance, atol=0.0)
+        for part, one in zip(parts, expected, strict=True)
+    )
+    return Result("", agree, "right" if agree else "not yet")
 
 
 def compare(exercise: str, question: Number | Function, answer: Any) -> Result:
