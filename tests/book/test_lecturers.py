@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tools import exercises, notebooks, numbering
+from tools import exercises, notebooks, numbering, times
 
 PAGE = exercises.PAGE.read_text()
 CHAPTERS = exercises.pages()
@@ -148,6 +148,39 @@ def test_times_are_those_of_the_chapter(chapter, html):
     assert f"Reading: {pencil}; running: {run}." in about
     said = re.findall(r"\d", about.split("Needs")[1].split(". ")[0])
     assert set(re.findall(r"[Cc]hapter (\d)", needs(text))) <= set(said)
+
+
+HOURS = {"an hour": 60, "two hours": 120, "six hours": 360}
+PARTS = {"": 0, " and a quarter": 15, " and a half": 30, " and three quarters": 45}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=first)
+def test_time_with_a_pencil_is_that_of_words_displays_and_code(chapter):
+    """On the first page; what lecturers read is compared with it above."""
+    text = spoken(chapter[0].read_text())
+    hours, part = re.search(r"\*\*Time\*\*: (\w+ hours?)(.*?) with a pencil", text).groups()
+    assert HOURS[hours] + PARTS[part] == pytest.approx(times.chapter(chapter, "follow"), rel=0.15)
+    assert times.chapter(chapter, "read") < times.chapter(chapter, "follow")
+    assert times.chapter(chapter, "redo") > 2 * times.chapter(chapter, "follow")
+
+
+def test_minutes_of_the_ways_are_those_of_their_pages():
+    rows = re.findall(r"^\| (\[.+)\|$", (notebooks.BOOK / "ways.md").read_text(), re.MULTILINE)
+    compared = 0
+    for what, _, said, _ in (row.split("|") for row in rows if row.count("|") == 3):
+        links = re.findall(r"\]\(([^)]+)\)", what)
+        if all(re.fullmatch(r"\d\S+\.md", link) for link in links):  # whole pages of chapters
+            found = sum(times.minutes(notebooks.BOOK / link, "read") for link in links)
+            assert int(said) == pytest.approx(found, rel=0.15), what
+            compared += 1
+    assert compared > 20
+
+
+def test_words_displays_and_cells_are_counted():
+    text = "---\na: b\n---\n\nAn $x + y$ of\n\n$$\nx y\n$$ (eq-x)\n\n"
+    text += "```{code-cell} ipython3\nx = 1\n```\n\n"
+    text += "```{code-cell} ipython3\n:tags: [hide-input]\n\nx = 1\n```\n\n## Warm-ups\n\nDo it.\n"
+    assert times.counted(times.lecture(text)) == (3, 1, 1)
 
 
 def needs(text: str) -> str:
