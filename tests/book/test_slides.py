@@ -9,7 +9,7 @@ import pytest
 from tools import bibliography, slides
 from tools.notebooks import BOOK
 
-FIGURE = re.compile(r"^@FIGURE (\S+) (\S+)@$", re.MULTILINE)
+FIGURE = re.compile(r"^@FIGURE (\S+) (\S+)(?: \d)?@$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("source", slides.decks(), ids=lambda source: source.stem)
