@@ -31,7 +31,9 @@ FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 FIGURE = re.compile(r"<p>@FIGURE (\S+) (\S+)(?: (\d))?@</p>")
 LICENCE = "Text and figures CC BY 4.0"
 AXES = re.compile(r'^  <g id="axes_\d+">\n.*?^  </g>', re.MULTILINE | re.DOTALL)
-FRAME = re.compile(r'<path d="M \S+ (\S+) \nL \S+ \S+ \nL \S+ (\S+) ')  # its bottom, its top
+FRAME = re.compile(  # its bottom, its top
+    r'  <g id="axes_\d+">\n   <g id="patch_\d+">\n    <path d="M \S+ (\S+) \nL \S+ \S+ \nL \S+ (\S+) '
+)
 LINE = re.compile(r'translate\(\S+ (\S+)\) scale\(\S+ -')  # the height of a text that lies flat
 BESIDE = re.compile(  # a label of all rows, upright
     r'(^  <g id="text_\d+">\n(?:(?!^  </g>).*\n)*?.*translate\(\S+ )(\S+)(?=\) rotate\(-90\))',
@@ -63,11 +65,12 @@ def slides(source: Path) -> list[tuple[str, str, str]]:
 def panel(svg: str, row: int, name: str) -> str:
     """Return one row of the panels of a figure, with the legend and the axis that rows share."""
     width, high = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
-    rows: dict[float, tuple[float, float, list[float]]] = {}
+    rows: dict[int, tuple[float, float, list[float]]] = {}
     for axes in AXES.findall(svg):
-        bottom, top = map(float, FRAME.search(axes).groups())
         lines = [float(y) for y in LINE.findall(axes)]
-        rows[top] = (min([top, *(y - 9 for y in lines)]), bottom, lines)
+        frame = FRAME.match(axes)  # none around a drawing, which its title and names enclose
+        bottom, top = map(float, frame.groups()) if frame else (max(lines) + 2.5, min(lines) - 9)
+        rows[round(top)] = (min([top, *(y - 9 for y in lines)]), bottom, lines)
     shown = [rows[top] for top in sorted(rows)]
     above, bottom, lines = shown[row - 1]
     last = shown[-1]
@@ -81,7 +84,10 @@ def panel(svg: str, row: int, name: str) -> str:
     if row == len(shown):
         parts.append((above - 2, high))
     else:
-        parts.append((above - 2 if row > 1 else 0.0, max([bottom + 1.5, *(y + 3.5 for y in own)])))
+        end = max([bottom + 1.5, *(y + 3.5 for y in own)])
+        if not FRAME.search(svg):
+            end = max(end, shown[row][0] - 2)
+        parts.append((above - 2 if row > 1 else 0.0, end))
         if len(own) < len(all_):  # the rows share an axis, or its label
             parts.append((all_[len(own) - 1] + 3.5 if own else last[1] + 1.5, high))
     inside = svg[svg.index("<defs>") : svg.rindex("</svg>")]
