@@ -32,9 +32,10 @@ FIGURE = re.compile(r"<p>@FIGURE (\S+) (\S+)(?: (\d))?@</p>")
 LICENCE = "Text and figures CC BY 4.0"
 AXES = re.compile(r'^  <g id="axes_\d+">\n.*?^  </g>', re.MULTILINE | re.DOTALL)
 FRAME = re.compile(  # its bottom, its top
-    r'  <g id="axes_\d+">\n   <g id="patch_\d+">\n    <path d="M \S+ (\S+) \nL \S+ \S+ \nL \S+ (\S+) '
+    r'  <g id="axes_\d+">\n   <g id="patch_\d+">\n    <path d="'
+    r"M \S+ (\S+) \nL \S+ \S+ \nL \S+ (\S+) "
 )
-LINE = re.compile(r'translate\(\S+ (\S+)\) scale\(\S+ -')  # the height of a text that lies flat
+LINE = re.compile(r"translate\(\S+ (\S+)\) scale\(\S+ -")  # the height of a text that lies flat
 BESIDE = re.compile(  # a label of all rows, upright
     r'(^  <g id="text_\d+">\n(?:(?!^  </g>).*\n)*?.*translate\(\S+ )(\S+)(?=\) rotate\(-90\))',
     re.MULTILINE,
@@ -65,22 +66,23 @@ def slides(source: Path) -> list[tuple[str, str, str]]:
 def panel(svg: str, row: int, name: str) -> str:
     """Return one row of the panels of a figure, with the legend and the axis that rows share."""
     width, high = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
-    rows: dict[int, tuple[float, float, list[float]]] = {}
+    rows: dict[int, tuple[float, float, list[float], str]] = {}
     for axes in AXES.findall(svg):
         lines = [float(y) for y in LINE.findall(axes)]
         frame = FRAME.match(axes)  # none around a drawing, which its title and names enclose
         bottom, top = map(float, frame.groups()) if frame else (max(lines) + 2.5, min(lines) - 9)
-        rows[round(top)] = (min([top, *(y - 9 for y in lines)]), bottom, lines)
+        rows[round(top)] = (min([top, *(y - 9 for y in lines)]), bottom, lines, axes)
     shown = [rows[top] for top in sorted(rows)]
-    above, bottom, lines = shown[row - 1]
+    above, bottom, lines, axes = shown[row - 1]
     last = shown[-1]
 
     def below(bottom: float, lines: list[float]) -> list[float]:
         heights = sorted(y for y in lines if y > bottom + 6)
         return [y for i, y in enumerate(heights) if not i or y > heights[i - 1] + 4]
 
-    own, all_ = below(bottom, lines), below(*last[1:])
-    parts = [(0.0, shown[0][0] - 2)] if row > 1 and shown[0][0] > 12 else []
+    own, all_ = below(bottom, lines), below(last[1], last[2])
+    named = '<g id="legend_' in axes  # by a legend of its own
+    parts = [(0.0, shown[0][0] - 2)] if row > 1 and shown[0][0] > 12 and not named else []
     if row == len(shown):
         parts.append((above - 2, high))
     else:
