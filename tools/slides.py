@@ -81,8 +81,8 @@ def panel(svg: str, row: int, name: str) -> str:
         return [y for i, y in enumerate(heights) if not i or y > heights[i - 1] + 4]
 
     own, all_ = below(bottom, lines), below(last[1], last[2])
-    named = '<g id="legend_' in axes  # by a legend of its own
-    parts = [(0.0, shown[0][0] - 2)] if row > 1 and shown[0][0] > 12 and not named else []
+    header = re.search(r'^  <g id="legend_', svg, re.MULTILINE) and "legend_" not in axes
+    parts = [(0.0, shown[0][0] - 2)] if row > 1 and header else []
     if row == len(shown):
         parts.append((above - 2, high))
     else:
