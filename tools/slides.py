@@ -2,8 +2,9 @@
 
 A deck begins with what its front matter says. Each heading of second level begins a slide; what
 follows a line `Note:` is for the speaker. A line `@FIGURE label page@` becomes a figure of an
-executed page, and a slider moves as it does there. Formulas, citations and numbers are written as
-in the chapters. reveal.js shows the decks, from files as well: S opens the speaker's view.
+executed page, and a slider moves as it does there. `@FIGURE label page 2@` shows the second row of
+panels alone, which fills a slide better. Formulas, citations and numbers are written as in the
+chapters. reveal.js shows the decks, from files as well: S opens the speaker's view.
 """
 
 from __future__ import annotations
@@ -27,8 +28,19 @@ OUTPUT = BUILD / "slides"
 # With all that it would load by itself, such as \boldsymbol.
 MATHJAX = ("sphinx-mathjax-offline", "static", "mathjax", "tex-svg-full.js")
 FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
-FIGURE = re.compile(r"<p>@FIGURE (\S+) (\S+)@</p>")
+FIGURE = re.compile(r"<p>@FIGURE (\S+) (\S+)(?: (\d))?@</p>")
 LICENCE = "Text and figures CC BY 4.0"
+AXES = re.compile(r'^  <g id="axes_\d+">\n.*?^  </g>', re.MULTILINE | re.DOTALL)
+FRAME = re.compile(  # its bottom, its top
+    r'  <g id="axes_\d+">\n   <g id="patch_\d+">\n    <path d="'
+    r"M \S+ (\S+) \nL \S+ \S+ \nL \S+ (\S+) "
+)
+LINE = re.compile(r"translate\(\S+ (\S+)\) scale\(\S+ -")  # the height of a text that lies flat
+BESIDE = re.compile(  # a label of all rows, upright
+    r'(^  <g id="text_\d+">\n(?:(?!^  </g>).*\n)*?.*translate\(\S+ )(\S+)(?=\) rotate\(-90\))',
+    re.MULTILINE,
+)
+IDENTIFIER = re.compile(r'(id="|href="#|url\(#)([\w.]+)')
 
 
 def decks() -> list[Path]:
@@ -51,10 +63,60 @@ def slides(source: Path) -> list[tuple[str, str, str]]:
     return found
 
 
+def panel(svg: str, row: int, name: str) -> str:
+    """Return one row of the panels of a figure, with the legend and the axis that rows share."""
+    width, high = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
+    rows: dict[int, tuple[float, float, list[float], str]] = {}
+    for axes in AXES.findall(svg):
+        lines = [float(y) for y in LINE.findall(axes)]
+        frame = FRAME.match(axes)  # none around a drawing, which its title and names enclose
+        bottom, top = map(float, frame.groups()) if frame else (max(lines) + 2.5, min(lines) - 9)
+        rows[round(top)] = (min([top, *(y - 9 for y in lines)]), bottom, lines, axes)
+    shown = [rows[top] for top in sorted(rows)]
+    above, bottom, lines, axes = shown[row - 1]
+    last = shown[-1]
+
+    def below(bottom: float, lines: list[float]) -> list[float]:
+        heights = sorted(y for y in lines if y > bottom + 6)
+        return [y for i, y in enumerate(heights) if not i or y > heights[i - 1] + 4]
+
+    own, all_ = below(bottom, lines), below(last[1], last[2])
+    header = re.search(r'^  <g id="legend_', svg, re.MULTILINE) and "legend_" not in axes
+    parts = [(0.0, shown[0][0] - 2)] if row > 1 and header else []
+    if row == len(shown):
+        parts.append((above - 2, high))
+    else:
+        end = max([bottom + 1.5, *(y + 3.5 for y in own)])
+        if not FRAME.search(svg):
+            end = max(end, shown[row][0] - 2)
+        parts.append((above - 2 if row > 1 else 0.0, end))
+        if len(own) < len(all_):  # the rows share an axis, or its label
+            parts.append((all_[len(own) - 1] + 3.5 if own else last[1] + 1.5, high))
+    inside = svg[svg.index("<defs>") : svg.rindex("</svg>")]
+    middle = (shown[0][0] + last[1] - above - bottom) / 2
+    inside = BESIDE.sub(lambda one: f"{one[1]}{float(one[2]) - middle:.3f}", inside)
+    inside = IDENTIFIER.sub(rf"\1{name}-\2", inside)
+    placed, y = [], 0.0
+    for number, (start, end) in enumerate(parts):
+        what = f'<use href="#{name}"/>' if number else f'<g id="{name}">{inside}</g>'
+        view = f'viewBox="0 {start:.1f} {width:g} {end - start:.1f}"'
+        placed.append(f'<svg y="{y:.1f}" width="{width:g}" height="{end - start:.1f}" {view}>')
+        placed.append(f"{what}</svg>")
+        y += end - start
+    return f'<svg viewBox="0 0 {width:g} {y:.1f}">{"".join(placed)}</svg>'
+
+
+def drawn(label: str, page: str, row: str | None) -> str:
+    """Return a figure of a slide, or one row of its panels."""
+    svg = figure(label, page)[0]
+    svg = panel(svg, int(row), f"{label}-{row}") if row else svg
+    return f'<div class="figure">{svg}</div>'
+
+
 def html(text: str, known: dict[str, numbering.Number]) -> str:
     """Return the text of a slide as HTML."""
     text = MARKDOWN.render(bibliography.cited(numbering.referred(text, known)))
-    return FIGURE.sub(lambda one: f'<div class="figure">{figure(one[1], one[2])[0]}</div>', text)
+    return FIGURE.sub(lambda one: drawn(*one.groups()), text)
 
 
 def deck(source: Path, known: dict[str, numbering.Number]) -> str:
@@ -67,10 +129,14 @@ def deck(source: Path, known: dict[str, numbering.Number]) -> str:
     )
     first = f"<section><h1>{front['title']}</h1><p>{front['course']}</p>"
     first += "".join(f"<p><small>{line}</small></p>" for line in small) + "</section>"
+    cite = f"<p><small>Cite: {cited['authors'][0]['name']}, {small[1].removeprefix('From ')}, "
+    cite += "together with the papers that it reproduces.</small></p>"
+    found = slides(source)
     sections = [
         f"<section><h2>{MARKDOWN.renderInline(title)}</h2>{html(text, known)}"
+        f"{cite if number == len(found) else ''}"
         f'<aside class="notes">{html(note, known)}</aside></section>'
-        for title, text, note in slides(source)
+        for number, (title, text, note) in enumerate(found, start=1)
     ]
     page = Template((SOURCES / "deck.html").read_text("utf-8"))
     return page.substitute(title=escape(front["title"]), slides="\n".join([first, *sections]))
