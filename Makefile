@@ -159,6 +159,7 @@ release: $(READY)  ## build wheel and sources into dist, and install the wheel
 	$(PYTHON) -m venv --clear _build/release/empty
 	_build/release/empty/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
 	cd _build/release && empty/bin/wfm --version
+	-@$(BIN)/python -m tools.release
 
 bench: $(READY)  ## measure speed, and print the tables of the page "What things cost"
 	mkdir -p _build
@@ -174,9 +175,9 @@ LOCK := uv pip compile --universal --no-annotate --no-header --no-strip-extras -
 	--generate-hashes pyproject.toml
 
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
-	$(LOCK) --fork-strategy fewest --extra book --extra editable -o requirements.txt
-	$(LOCK) --fork-strategy fewest --all-extras -o tools/requirements-build.txt
-	$(LOCK) --resolution lowest-direct --extra notebook --extra test --extra editable \
+	$(LOCK) --fork-strategy fewest --extra book --group editable -o requirements.txt
+	$(LOCK) --fork-strategy fewest --all-extras --group dev -o tools/requirements-build.txt
+	$(LOCK) --resolution lowest-direct --extra notebook --group test --group editable \
 		-o tools/requirements-oldest.txt
 
 clean:  ## remove what was built (keeps .venv)

@@ -6,15 +6,18 @@
   and the printed book and the slides if they were made. In the pages of `PAGES` a word such as
   `@WHEEL@` becomes the address of a file, or a table.
 - The address of the site is the environment's WFMLIB_SITE. With it pages say what a link to them
-  shows elsewhere, and there is a map of the site. Where GitHub serves the pages it names the
-  repository, too: pages with code get the buttons that open them on Binder and on Colab. A build
-  that was given none writes `ADDRESS`, which `book/_static/site.js` replaces on the page.
+  shows elsewhere, and there is a map of the site. A build that was given none writes `ADDRESS`,
+  which `book/_static/site.js` replaces on the page.
+- The repository stands in `pyproject.toml`; where it does not, and GitHub serves the pages, the
+  site's address says it. With it pages lead to their sources, and pages with code get the buttons
+  that open them on Binder and on Colab.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -55,7 +58,10 @@ BRANCH = "notebooks"  # holds the executed notebooks, which Colab opens: the sou
 
 
 def repository(site: str) -> str:
-    """Return the repository whose pages GitHub serves at an address; empty for any other."""
+    """Return the repository: of `pyproject.toml`, or whose pages GitHub serves at an address."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    if stated := project.get("urls", {}).get("Source"):
+        return stated.removesuffix("/")
     address = urlsplit(site)
     owner, _, host = (address.hostname or "").partition(".")
     name = address.path.strip("/").partition("/")[0] or address.hostname
@@ -65,7 +71,7 @@ def repository(site: str) -> str:
 def configure(app, config) -> None:
     """Tell the theme where the book is; it then makes the buttons."""
     options, site = config.html_theme_options, first_cell.site()
-    options["repository_url"] = options.get("repository_url") or repository(site)
+    options["repository_url"] = repository(site)
     if options["repository_url"]:
         options["use_repository_button"] = options["use_source_button"] = True
         options.setdefault("launch_buttons", {})["binderhub_url"] = BINDER

@@ -125,7 +125,10 @@ def book(only: str = "") -> str:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     title = element("header", id="title-page")
     title.append(element("h1", cited["title"].partition(":")[0]))
-    imprint = f"Version {cited['version']}, {cited['date-released']}. {cited['license']} licence."
+    imprint = (
+        f"Version {cited['version']}, {cited['date-released']}. "
+        "Text and figures CC BY 4.0, code MIT licence."
+    )
     title.extend(
         [element("p", author["name"]) for author in cited["authors"]] + [element("p", imprint)]
     )

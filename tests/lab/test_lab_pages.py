@@ -70,7 +70,7 @@ def write(folder):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     if not build.can_compile():
-        pytest.skip("the compiler of the pages' kernels (the extra `lab`) is not installed")
+        pytest.skip("the compiler of the pages' kernels (the group `lab`) is not installed")
     folder = write(tmp_path_factory.mktemp("lab"))
     made = ROOT / build.STATIC  # as `make book` leaves it, where nothing changed since
     build.make(made)

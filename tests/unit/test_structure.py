@@ -15,7 +15,7 @@ import yaml
 from jupyter_client.kernelspec import get_kernel_spec
 
 import wfmlib
-from tools import api_reference, notebooks
+from tools import api_reference, notebooks, release
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "wfmlib").rglob("*.py"))
@@ -90,6 +90,19 @@ def test_version_stands_in_one_place():
     assert cited["version"] == wfmlib.__version__
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
     assert newest == wfmlib.__version__
+
+
+def test_a_release_waits_for_people():
+    """No name and no address is invented: what is not known is left out, and asked for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    person = {"name": "A. Person", "email": "person@example.org"}
+    urls = dict.fromkeys(release.ADDRESSES, "https://example.org/code")
+    whole = project | {"maintainers": [person], "urls": urls}
+    known = {"authors": [{"family-names": "Person"}], "repository-code": urls["Source"]}
+    assert release.missing(whole, cited | known) == []
+    assert len(release.missing(project | {"maintainers": []}, {"authors": [{}]})) == 5
+    assert cited.get("repository-code") == project.get("urls", {}).get("Source")
 
 
 @pytest.mark.parametrize("chapter", notebooks.chapters(), ids=lambda path: path.stem)

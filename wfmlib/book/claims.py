@@ -104,6 +104,8 @@ LATER = {
     "ZP21": "Zavatone-Veth, Pehlevan, Phys. Rev. E 103, L020301 (2021)",
     "A1": "Annesi and others, Phys. Rev. Lett. 131, 227301 (2023)",
     "D1": "Straziota, Demyanenko, Baldassi, Lucibello, arXiv:2502.16292 (2025)",
+    "AT24": "Altschuler, Tikhomirov, arXiv:2401.15092 (2024)",
+    "B23": "Barbier, El Alaoui, Krzakala, Zdeborová, arXiv:2310.02850 (2023)",
 }
 
 

@@ -34,6 +34,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit status: 0 if all is well, 1 if something came out otherwise than expected, 2 if the
         command could not be understood, 130 if it was interrupted, 141 if nobody reads on.
+
+    Examples
+    --------
+    >>> main(["where", "P1", "no such place"])
+    nothing names P1 no such place
+    1
     """
     parser = _parser()
     try:

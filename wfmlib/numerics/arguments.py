@@ -115,7 +115,7 @@ class Range:
         """
         if type(value) is np.ndarray and value.ndim == 0:
             value = value.item()
-        if self.also and isinstance(value, Real) and not isinstance(value, bool):
+        if self.also and not isinstance(value, bool) and isinstance(value, Real):
             if any(value == end or (value != value and end != end) for end in self.also):
                 return float(value)
             exceptions = " or ".join(map(_formatted, self.also))
@@ -530,7 +530,7 @@ def member(name: str, value: Any, kinds: tuple[type, ...]) -> Any:
     if not isinstance(value, kinds):
         allowed = " or ".join(f"{kind.__name__}(...)" for kind in kinds)
         hint = "; call the class" if isinstance(value, type) else ""
-        if isinstance(value, Real) and not isinstance(value, bool):
+        if not isinstance(value, bool) and isinstance(value, Real):
             hint = f"; write {kinds[0].__name__}({value})"
         for kind in kinds:
             if isinstance(value, str) and value.lower() == kind.__name__.lower():

@@ -298,7 +298,8 @@ def _lobatto_rule(order):
     The ends are drawn in by 1e-14, so that a jump between two panels is seen from its own side.
     """
     last = np.polynomial.legendre.Legendre.basis(order - 1)
-    nodes = np.concatenate(([-1.0], last.deriv().roots(), [1.0]))
+    inner = last.deriv().roots().real  # complex from NumPy 2.5 on
+    nodes = np.concatenate(([-1.0], inner, [1.0]))
     weights = 2.0 / (order * (order - 1) * last(nodes) ** 2)
     nodes[[0, -1]] *= 1.0 - 1e-14
     return np.stack((nodes, weights), axis=1)

@@ -6,12 +6,13 @@ import itertools
 import math
 
 import numpy as np
+from scipy import optimize
 from scipy.special import gammaln
 
 from wfmlib import learning, patterns
 from wfmlib.book.claim_checks import evidence
 from wfmlib.book.claim_checks.words import listed
-from wfmlib.models import Margin, Perceptron
+from wfmlib.models import Margin, Perceptron, Spherical
 from wfmlib.theory import franz_parisi, typical
 
 FIGURE_2_LOADS = (0.2, 0.3, 0.4, 0.6, 0.8)  # of P3
@@ -37,6 +38,16 @@ def _margins(load, share=1.0, number=9):
 def binary_perceptron_capacity():
     """The load at which the replica-symmetric entropy vanishes."""
     return typical.capacity(PERCEPTRON)
+
+
+def spherical_volume_bound():
+    """The load at which the solutions on the sphere have the volume 2^-N."""
+    sphere = Perceptron(Spherical())
+
+    def excess(load):
+        return typical.solve(sphere, load).entropy + math.log(2.0)
+
+    return optimize.brentq(excess, 0.5, 1.5)
 
 
 def solvable_then_not():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+from scipy import optimize
+
 from wfmlib.book import experiments
 from wfmlib.book.claim_checks import evidence
 from wfmlib.models import Band, Perceptron
@@ -46,6 +50,33 @@ def binary_breakup_between():
     """The load at which the local entropy of countable groups stops falling with the overlap."""
     load = clusters.breakup(Perceptron())
     return bool(0.77 < load < 0.78), f"at α = {load:.4f}"
+
+
+def _barrier(height):
+    """Return the root of the largest height over u."""
+    found = optimize.minimize_scalar(lambda u: -height(u), bounds=(0.1, 5.0), method="bounded")
+    return math.sqrt(-found.fun)
+
+
+def band_entropic_barrier():
+    """The largest c at which c²/4u² + ln P(|z| < u) has a dip in u = κ/√(4 d), at distance d.
+
+    This is the local entropy over α: stabilities of a solution in the middle of the band are 0, at
+    distance d they have the variance 4d, and there are exp(-N d ln d) weights, ln d to ln α.
+    """
+    return _barrier(
+        lambda u: 4.0 * u**3 * math.exp(-u * u / 2.0) / math.sqrt(2.0 * math.pi) / _inside(u)
+    )
+
+
+def band_energetic_barrier():
+    """The largest c at which c²/4u² + ln P(|z| < u) is 0 for some u = κ/√(4 d), at distance d."""
+    return _barrier(lambda u: -4.0 * u**2 * math.log(_inside(u)))
+
+
+def _inside(u):
+    """Return P(|z| < u)."""
+    return math.erf(u / math.sqrt(2.0))
 
 
 def solvers_reach():

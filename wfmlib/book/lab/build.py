@@ -270,7 +270,7 @@ def main() -> None:
     if options.here:
         return compile_here(options.folder)
     if not make(options.folder):
-        print("Pages will not compute: the extra `lab` (zig) is not installed.")
+        print("Pages will not compute: the group `lab` (zig) is not installed.")
     return None
 
 
