@@ -16,7 +16,7 @@ import pytest
 
 from tools import bibliography, exercises, first_cell, links, notebooks, numbering, students
 
-# PYM
+pytestmark = pytest.mark.usefixtures("html")  # whose numbers they carry
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
 # Written apart from the tool: everything from one mark to the other.
 SOLUTION = re.compile(
