@@ -32,7 +32,8 @@ SOURCE = """\
 import importlib, importlib.util, os, pathlib, subprocess, sys, sysconfig
 
 site = os.environ.get("WFMLIB_SITE") or "{site}"  # its address, or its folder
-if not os.environ.get("WFMLIB_SITE") and os.path.exists("{wheel}"):
+package = "{wheel}"
+if not os.environ.get("WFMLIB_SITE") and os.path.exists(package):
     site = "."  # handed out with the notebook
 
 
@@ -58,7 +59,7 @@ if missing():
             "venv wfm', in it 'wfm/bin/python -m pip install jupyterlab', start there"
         )
     base = site if "://" in site else pathlib.Path(site).resolve().as_uri()
-    wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{wheel}"
+    wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{{package}}"
     print("Installing", wheel)
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", wheel])
     importlib.invalidate_caches()
