@@ -25,8 +25,10 @@ STALE := $(addprefix _build/,.jupyter_cache answers .doctrees numba elsewhere)
 # Of `make elsewhere`: pages and settings to execute; all of them unless told.
 PAGES :=
 SETTINGS :=
-# Of `make pdf`: a chapter's number, or nothing.
+# Of `make pdf`: a chapter's number, or nothing. Of `make students`: some of them.
 CHAPTER :=
+# Of `make students`: "yes" for a copy with solutions, "no" for pages without them, too.
+SOLUTIONS :=
 # Of `make marks`: where the notebooks are.
 FOLDER :=
 
@@ -131,8 +133,15 @@ serve:  ## serve the built book on 127.0.0.1 (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops)"
 	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-students: book  ## write notebooks without solutions to _build/students
-	$(BIN)/python -m tools.students
+students: book  ## write handouts to _build/students (CHAPTER="1 6"; SOLUTIONS=yes or no)
+	$(BIN)/python -m tools.students $(CHAPTER)
+ifeq ($(SOLUTIONS),yes)
+	$(BIN)/python -m tools.students $(CHAPTER) --solutions --output _build/lecturers
+endif
+ifeq ($(SOLUTIONS),no)
+	WFMLIB_SOLUTIONS=no $(SHARED) $(BIN)/jupyter-book build . --quiet --path-output _build/unsolved
+	@echo "Pages without solutions: file://$(CURDIR)/_build/unsolved/_build/html/index.html"
+endif
 
 marks: $(READY)  ## execute the notebooks that students handed in, and mark them (FOLDER=handed_in)
 	@test -n "$(FOLDER)" || { echo "Say where they are: make marks FOLDER=handed_in"; exit 1; }

@@ -5,6 +5,8 @@
 - `files/` holds the wheel, the archives, all notebooks in one file, those for students in another,
   and the printed book and the slides if they were made. In the pages of `PAGES` a word such as
   `@WHEEL@` becomes the address of a file, or a table.
+- With WFMLIB_SOLUTIONS=no, pages and notebooks have no solutions. The cells of solutions are
+  executed all the same, so that the cache serves both.
 - The address of the site is the environment's WFMLIB_SITE. With it pages say what a link to them
   shows elsewhere, and there is a map of the site. A build that was given none writes `ADDRESS`,
   which `book/_static/site.js` replaces on the page.
@@ -15,6 +17,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tomllib
@@ -25,11 +28,13 @@ from urllib.parse import urlsplit
 import nbformat
 import yaml
 from hatchling.builders.wheel import WheelBuilder
+from sphinx.transforms import SphinxTransform
+from sphinx_exercise.nodes import solution_node
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # Sphinx knows this folder only
 
-from tools import bibliography, exercises, first_cell, numbering, students  # noqa: E402
+from tools import bibliography, exercises, first_cell, links, numbering, students  # noqa: E402
 from tools.notebooks import chapters, executed, without_terms  # noqa: E402
 from wfmlib.book import experiments  # noqa: E402
 
@@ -38,6 +43,7 @@ UNKNOWN = "ADDRESS/"
 RESULTS = ROOT / "book" / "results"
 REGISTRY = ROOT / "wfmlib" / "book" / "experiments" / "registry.txt"
 ALL, STUDENTS = "notebooks.zip", "notebooks-for-students.zip"
+SOLVED = os.environ.get("WFMLIB_SOLUTIONS") != "no"
 EPOCH = (2020, 2, 2, 0, 0, 0)  # of files in a package: equal contents make equal packages
 # What is made of the built pages, and by which command.
 MADE = {
@@ -119,20 +125,37 @@ def publish(app, pagename, templatename, context, doctree) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             text = numbering.plain(without_terms(cell.source), known)
-            cell.source = bibliography.cited(text)
+            cell.source = bibliography.cited(links.absolute(text, known, pagename))
     first_cell.put(notebook, Path(pagename).name)
     target = Path(app.outdir, "_sources", f"{pagename}.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
 
 
-def fold(notebook, known: dict[str, numbering.Number]) -> None:
+class Unsolved(SphinxTransform):
+    """Takes the solutions out of a page.
+
+    The setting `hide_solutions` of sphinx-exercise takes out their first lines alone.
+    """
+
+    default_priority = 11  # just after sphinx-exercise has gathered each, and before any label
+
+    def apply(self, **_) -> None:
+        """Remove them."""
+        for node in list(self.document.findall(solution_node)):
+            node.parent.remove(node)
+
+
+def fold(notebook, known: dict[str, numbering.Number], solved: bool = SOLVED) -> None:
     """Fold what the pages fold, and leave of a slider its picture until it is run.
 
     JupyterLab shows neither style nor SVG of a notebook that it does not trust yet.
     """
     texts: dict[str, str] = {}
     for cell, text, label in exercises.parts(notebook):
+        if label is not None and not solved:
+            texts.setdefault(cell.id, "")
+            continue
         if cell.cell_type == "code":
             if label is not None:
                 cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
@@ -146,15 +169,19 @@ def fold(notebook, known: dict[str, numbering.Number]) -> None:
             text = f"<details>{summary}\n\n{text}\n\n</details>" if text else ""
         texts[cell.id] = f"{texts[cell.id]}\n\n{text}" if cell.id in texts else text
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
+        if cell.cell_type == "markdown" or not texts[cell.id]:
             cell.source = texts[cell.id].strip()
+    notebook.cells = [cell for cell in notebook.cells if cell.source]
 
 
 def package(app, error) -> None:
     """Write all notebooks into one file, and those for students into another."""
     if error is not None or app.builder.name != "html":
         return
-    sources = Path(app.outdir, "_sources", "book")
+    sources = Path(app.outdir, "_sources")
+    for source in () if SOLVED else sources.rglob("*.md"):
+        source.write_text(exercises.unsolved(source.read_text("utf-8")), "utf-8")
+    sources /= "book"
     write_zip(
         folder(app) / ALL, {path.name: path.read_bytes() for path in sources.glob("*.ipynb")}
     )
@@ -283,6 +310,8 @@ def setup(app):
     if "://" in first_cell.site():
         app.setup_extension("sphinxext.opengraph")
         app.setup_extension("sphinx_sitemap")
+    if not SOLVED:
+        app.add_transform(Unsolved)
     app.connect("config-inited", configure, priority=400)
     app.connect("builder-inited", gather)
     app.connect("env-get-outdated", outdated)

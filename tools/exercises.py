@@ -130,6 +130,14 @@ def parts(notebook) -> Iterator[tuple]:
         raise ValueError(f"the solution of {inside} does not end")
 
 
+def unsolved(text: str) -> str:
+    """Return the source of a page without its solutions."""
+    marks = [*SOLUTION.finditer(text)]
+    for begin, end in list(zip(marks[::2], marks[1::2], strict=True))[::-1]:
+        text = text[: begin.start()].rstrip("\n") + "\n" + text[end.end() :]
+    return text
+
+
 def without_code(text: str) -> str:
     """Return the text of a chapter without its code cells."""
     return re.sub(r"^```\{code-cell\}.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)

@@ -1,13 +1,15 @@
 """The first cell of a downloaded notebook: it installs what is missing and fetches archives.
 
 Everything comes from the site of the book, whose address is the environment's WFMLIB_SITE, or
-else the one that the build was given. Nothing is installed where it is already there.
+else from the folder of a handout, or else from the address that the build was given. Nothing is
+installed where it is already there.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from nbformat.v4 import new_code_cell
 
@@ -30,6 +32,9 @@ SOURCE = """\
 import importlib, importlib.util, os, pathlib, subprocess, sys, sysconfig
 
 site = os.environ.get("WFMLIB_SITE") or "{site}"  # its address, or its folder
+package = "{wheel}"
+if not os.environ.get("WFMLIB_SITE") and os.path.exists(package):
+    site = "."  # handed out with the notebook
 
 
 def missing():
@@ -54,7 +59,7 @@ if missing():
             "venv wfm', in it 'wfm/bin/python -m pip install jupyterlab', start there"
         )
     base = site if "://" in site else pathlib.Path(site).resolve().as_uri()
-    wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{wheel}"
+    wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{{package}}"
     print("Installing", wheel)
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", wheel])
     importlib.invalidate_caches()
@@ -96,18 +101,18 @@ def archives(notebook, stem: str) -> list[str]:
     return sorted(names)
 
 
-def cell(notebook, stem: str):
-    """Return the first cell of a notebook."""
+def cell(notebook, stem: str, more: Iterable[str] = ()):
+    """Return the first cell of a notebook, which fetches its archives, and more."""
     source = SOURCE.format(site=site(), wheel=WHEEL)
-    names = archives(notebook, stem)
+    names = sorted({*archives(notebook, stem), *more})
     if names:
         lines = "".join(f'\n    "{name}",' for name in names)
         source += KNOWN + FETCH.format(names=lines + "\n")
     return new_code_cell(source.rstrip("\n"), id=ID, metadata=FOLDED)
 
 
-def put(notebook, stem: str) -> None:
+def put(notebook, stem: str, more: Iterable[str] = ()) -> None:
     """Put the cell in front of a notebook."""
-    notebook.cells.insert(0, cell(notebook, stem))
+    notebook.cells.insert(0, cell(notebook, stem, more))
     # Cells have ids from here on.
     notebook.nbformat, notebook.nbformat_minor = 4, max(5, notebook.nbformat_minor)

@@ -22,6 +22,7 @@ NOTED = ROOT / "_build" / "numbers.json"
 LETTER = re.compile(r"^# (?:Appendix )?([A-Z])\. ", re.MULTILINE)
 EQUATION = re.compile(r"^\$\$\n(.*?)\n\$\$(?: \(([^)\s]+)\))?$", re.MULTILINE | re.DOTALL)
 EXERCISE = re.compile(r"^(`{3,})\{exercise-start\} ([^\n]+)\n:label: (\S+)\n\1$", re.MULTILINE)
+EXERCISE_LABEL = re.compile(r"^:label: (ex-\S+)$", re.MULTILINE)
 SOLUTION = re.compile(r"^(`{3,})\{solution-start\} (\S+)\n(?::.*\n)*\1$", re.MULTILINE)
 TABLE = re.compile(
     r"^(`{3,})\{table\} ([^\n]+)\n:name: (\S+)\n\n(.*?)\n\1$", re.MULTILINE | re.DOTALL

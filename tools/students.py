@@ -1,7 +1,12 @@
-"""Notebooks for students: the chapters with an empty cell in the place of every solution.
+"""Handouts for students: the exercises of a page as a notebook that needs nothing beside it.
 
-Made from the text notebooks in `book/`; nothing is executed and no output is kept. The archives
-that some figures read go along, so that the folder can be handed out as it is.
+    make students CHAPTER="1 6"        # or: python -m tools.students 1 6 --output FOLDER
+
+Each notebook has the imports of its page, and its section of exercises with an empty cell in the
+place of every solution. The formulas that an exercise cites are repeated in it, and links lead to
+the site of the book, or say which page they mean. The wheel of the package and the archives that
+the notebooks name go along, so that the folder can be handed out as it is. Beside the folder
+stands the table of points by which `make marks` marks what was handed out.
 """
 
 from __future__ import annotations
@@ -9,65 +14,117 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import nbformat
+from hatchling.builders.wheel import WheelBuilder
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tools import bibliography, exercises, first_cell, numbering
-from tools.notebooks import BOOK, BUILD, chapters, read, without_terms
+from tools import bibliography, exercises, first_cell, links, numbering
+from tools.notebooks import BOOK, BUILD, ROOT, chapters, read, without_terms
+from wfmlib.book import experiments
 
 OUTPUT = BUILD / "students"
+POINTS = "points.toml"
 ARCHIVES = BOOK / "results"
+SECTION = "Exercises"
+RATING = re.compile(r" \[([1-5])\]$")  # at the end of an exercise's title
 PROSE_ANSWER = "*Your answer here.*"
 CODE_ANSWER = "# Your answer here."
 IMPORT_CHECK = "from wfmlib.book import exercises"
-# What the chapters say about solutions that are no longer there.
-FOLDED = re.compile(r"\s*Solutions are folded,[^.]*\.")
+# What the pages say about solutions and forms that are not here.
+ONLY_ON_PAGES = re.compile(
+    r"\s*Solutions are folded,[^.]*\.|^Where an exercise has a \*Check\*.*?(?:\n\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+TRIAL = re.compile(rf"{IMPORT_CHECK}\n+exercises\.check\([^\n]*\)\s*")
+SETUP = {"tags": ["setup"], "jupyter": {"source_hidden": True}}
+STUDENT = "**Name:** &nbsp;\n\n**Student number:** &nbsp;"
+HEAD = """\
+# Exercises: {title}
+
+From {source}, a page of *Wide Flat Minima*.
+
+Run the first cells. Answer in the cells that ask for it, and leave those cells where they are; you
+may add others below them. Where the last line of a cell calls `exercises.check`, delete the `#` in
+front: the call says *right*, or gives a hint. Text CC BY 4.0, code MIT."""
 
 
-def handout(chapter: Path):
-    """Return a chapter as a notebook without solutions.
-
-    Cells of which no part belongs to a solution are those of the chapter, unchanged but for the
-    sentence about folded solutions and the marks for the glossary.
+def handout(page: Path, solved: bool = False):
+    """Return the exercises of a page as a notebook, without solutions unless they are asked for.
 
     Raises
     ------
     ValueError
-        If a solution does not begin and end as the chapters write it.
+        If a solution does not begin and end as the pages write it.
     """
-    notebook = read(chapter)
-    known = {exercise.label: exercise for exercise in exercises.of_chapter(chapter)}
-    cells, answered = [], None
+    notebook, numbers = read(page), numbering.numbers()
+    known = {exercise.label: exercise for exercise in exercises.of_chapter(page)}
+    setup, cells, section, current, answered = [], [], "", "", None
     for cell, text, label in exercises.parts(notebook):
-        if label is None and text == cell.source:
-            cells.append(cell)
-        elif label is None and text:
-            cells.append(new_markdown_cell(text, metadata=cell.metadata))
-        elif label is not None and label != answered:
+        if cell.cell_type == "code":
+            if label is not None or section == SECTION:
+                tags = ["solution" if label else "answer", label or current]
+                if (solved or label is None) and not TRIAL.fullmatch(text):
+                    cells.append(new_code_cell(text, metadata={"tags": tags}))
+            elif not section:
+                setup.append(new_code_cell(text, metadata=SETUP))
+        elif label is None:
+            for part in re.split(r"^(?=## )", text, flags=re.MULTILINE):
+                heading = exercises.HEADING.match(part)
+                section = heading[2] if heading and heading[1] == "##" else section
+                if section == SECTION and part.strip():
+                    current = "".join(numbering.EXERCISE_LABEL.findall(part)[-1:]) or current
+                    cells.append(new_markdown_cell(with_formulas(part, numbers)))
+        elif solved and text:
+            fold = f":::{{admonition}} Solution\n:class: dropdown\n{text}\n:::"
+            cells.append(new_markdown_cell(fold, metadata={"tags": ["solution", label]}))
+        if label is not None and label != answered and not solved:
             cells += answer(known[label])
         answered = label
-    numbers = numbering.numbers()
-    cells = list(numbering.captioned(cells, numbers))
-    for number, cell in enumerate(cells):
-        cell.id = f"cell-{number}"  # not at random: equal chapters make equal notebooks
+    here = f"{BOOK.name}/{page.stem}"
+    cells = [new_markdown_cell(head(here, numbers)), *setup, *cells]
+    for cell in cells:
         if cell.cell_type == "markdown":
-            text = without_terms(FOLDED.sub("", cell.source))
-            cell.source = bibliography.cited(numbering.plain(text, numbers))
-    cells[0].source = numbering.titled(cells[0].source, f"book/{chapter.stem}", numbers)
+            text = without_terms(ONLY_ON_PAGES.sub("", cell.source))
+            text = links.absolute(numbering.plain(text, numbers), numbers, here)
+            cell.source = bibliography.cited(text)
+    cells = [cell for cell in cells if cell.source.strip()]
+    cells.insert(1, new_markdown_cell(STUDENT, metadata={"tags": ["student"]}))
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"  # not at random: equal pages make equal notebooks
     notebook.cells = cells
     if any("{solution" in cell.source for cell in cells):
-        raise ValueError(f"{chapter.name}: a solution is not written as the others are")
+        raise ValueError(f"{page.name}: a solution is not written as the others are")
     notebook.metadata.pop("jupytext", None)  # from here on it is a notebook like any other
     return notebook
 
 
-def downloaded(chapter: Path):
+def head(page: str, numbers: dict[str, numbering.Number]) -> str:
+    """Return the title of a handout, that of the chapter for its page of exercises."""
+    chapter = next((pages[0] for pages in numbering.chapters().values() if page in pages), page)
+    title = links.title(chapter if page.endswith("_exercises") else page, numbers)
+    return HEAD.format(title=title, source=links.linked("", page, "", numbers))
+
+
+def with_formulas(text: str, numbers: dict[str, numbering.Number]) -> str:
+    """Return the text of an exercise with the formulas that it cites below its title."""
+    formulas = links.used(text, numbers)
+    return numbering.EXERCISE.sub(lambda match: f"{match[0]}\n{formulas}".rstrip(), text)
+
+
+def downloaded(page: Path, solved: bool = False):
     """Return the same with a cell in front that installs what is missing where it is run."""
-    notebook = handout(chapter)
-    first_cell.put(notebook, chapter.stem)
+    notebook = handout(page, solved)
+    first_cell.put(notebook, page.stem, named(page))
     return notebook
+
+
+def named(page: Path) -> list[str]:
+    """Return the archives that the exercises of a page name, or that their solutions read."""
+    text = page.read_text("utf-8").partition(f"\n## {SECTION}\n")[2].partition("\n## ")[0]
+    return sorted({*re.findall(r"[\"'`]([a-z0-9-]+)[\"'`]", text)} & {*experiments.names()})
 
 
 def answer(exercise: exercises.Exercise) -> list:
@@ -80,38 +137,58 @@ def answer(exercise: exercises.Exercise) -> list:
     return cells
 
 
-def write(selected: list[Path], output: Path, archives: Path = ARCHIVES) -> list[Path]:
-    """Write notebooks and archives to a folder; return the notebooks' paths."""
-    output.mkdir(parents=True, exist_ok=True)
-    written = []
-    for chapter in selected:
-        written.append(output / f"{chapter.stem}.ipynb")
-        nbformat.write(downloaded(chapter), written[-1])
-    quick = shutil.ignore_patterns("*.quick.*")
-    # Where the library looks for them, from the folder of the notebook.
-    shutil.copytree(archives, output / "book" / "results", ignore=quick, dirs_exist_ok=True)
+def points(pages: list[Path], kept: dict[str, dict]) -> str:
+    """Return the table of points: those that it has already, or else as many as the rating."""
+    lines = ["# What was handed out. Change points; delete what shall not count."]
+    numbers = numbering.numbers()
+    for one in (exercise for page in pages for exercise in exercises.of_chapter(page)):
+        rating = RATING.search(one.title)
+        worth = kept.get(one.label, {}).get("points", int(rating[1]) if rating else 1)
+        what = f'number = "{numbers[one.label]}", check = {str(bool(one.check)).lower()}'
+        lines.append(f"{one.label} = {{ {what}, points = {worth} }}  # {one.title}")
+    return "\n".join(lines) + "\n"
+
+
+def write(selected: list[Path], output: Path, solved: bool = False) -> list[Path]:
+    """Write notebooks, the wheel and archives to a folder; return the notebooks' paths."""
+    shutil.rmtree(output, ignore_errors=True)
+    (output / first_cell.FILES / "archives").mkdir(parents=True)
+    files, written = output / first_cell.FILES, []
+    list(WheelBuilder(str(ROOT)).build(directory=str(files), versions=["standard"]))
+    for page in selected:
+        notebook = downloaded(page, solved)
+        for name in {*first_cell.archives(notebook, page.stem), *named(page)}:
+            shutil.copyfile(ARCHIVES / f"{name}.nc", files / "archives" / f"{name}.nc")
+        written.append(output / f"{page.stem}.ipynb")
+        nbformat.write(notebook, written[-1])
     return written
 
 
 def main() -> None:
-    """Write the notebooks of some chapters, or of all that have exercises."""
+    """Write the handouts of some chapters, or of all that have exercises."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    every = [chapter for chapter in chapters() if exercises.of_chapter(chapter)]
+    every = [page for page in chapters() if exercises.of_chapter(page)]
     parser.add_argument(
         "chapters",
         nargs="*",
         metavar="CHAPTER",
-        help="a file of book/, or the beginning of its name, such as 04; by default all",
+        help="its number, a file of book/, or the beginning of its name; by default all",
     )
     parser.add_argument("--output", type=Path, default=OUTPUT, help="by default _build/students")
+    parser.add_argument("--solutions", action="store_true", help="with solutions, for lecturers")
     arguments = parser.parse_args()
-    asked = tuple(Path(name).stem for name in arguments.chapters)
+    asked = tuple(Path(name).stem.zfill(2) for name in arguments.chapters)
     selected = [page for page in every if not asked or page.stem.startswith(asked)]
     unknown = [name for name in asked if not any(page.stem.startswith(name) for page in every)]
     if unknown:
         parser.error(f"no chapter with exercises is called {', '.join(unknown)}")
-    for path in write(selected, arguments.output):
+    for path in write(selected, arguments.output, arguments.solutions):
         print(path)
+    if not arguments.solutions:
+        table = arguments.output.with_name(POINTS)
+        kept = tomllib.loads(table.read_text("utf-8")) if table.exists() else {}
+        table.write_text(points(selected, kept), "utf-8")
+        print(table)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ def test_downloaded_notebooks_begin_with_the_cell(published):
             assert f'"{archive}",' in fetched, name
         text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
         assert not re.search(r"\{(?:term|cite|numref|exercise|solution)|\[\]\(", text)
+        assert not re.search(r"\]\([^):]*(?:\.md|(?:ex|sec|fig)-)", text), "a page beside it"
 
 
 def test_archives_of_a_notebook_are_those_it_names_and_those_of_its_claims():

@@ -115,6 +115,19 @@ def test_links_lead_to_headings():
         assert found.count(anchor) == 1
 
 
+def test_marked_report_adds_up():
+    """It keeps to a page, and its points are those of the scale."""
+    text = exercises.without_code((notebooks.BOOK / "report.md").read_text())
+    report = text.split("## The report\n")[1].split("\n## ")[0]
+    assert len(report.split()) < 600
+    scale = PAGE.split("| what is judged |")[1].split("\n\n")[0]
+    possible = dict(re.findall(r"^\| (\w+) \| (\d) \|", scale, re.MULTILINE))
+    given = re.findall(r"\{admonition\} (\w+): (\d) of (\d)", report)
+    assert {name.lower(): of for name, _, of in given} == possible
+    assert sum(int(points) for _, points, _ in given) == 7
+    assert "Seven of ten." in text
+
+
 @pytest.mark.parametrize("course", COURSES)
 def test_course_sets_no_exercise_too_early(course):
     known, seen, rows = exercises.estimates(), set(), lectures(course)

@@ -1,18 +1,20 @@
-"""Notebooks for students: no solution is left, every exercise is, and nothing else has changed."""
+"""Handouts: no solution is left, every exercise is, and nothing that they need is elsewhere."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from functools import cache
+from pathlib import Path
 
-import jupytext
 import nbformat
 import pytest
 
-from tools import bibliography, exercises, notebooks, numbering, students
+from tools import bibliography, exercises, first_cell, links, notebooks, numbering, students
 
 pytestmark = pytest.mark.usefixtures("html")  # whose numbers they carry
 CHAPTERS = [one for one in notebooks.chapters() if exercises.of_chapter(one)]
@@ -23,6 +25,7 @@ SOLUTION = re.compile(
 TERM = re.compile(r"\{term\}`([^<`]*[^<` ])(?: <[^`]*>)?`")  # of the glossary: plain text here
 TOY = """\
 ---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
 kernelspec:
   display_name: Python 3
   language: python
@@ -34,6 +37,8 @@ kernelspec:
 ```{code-cell} ipython3
 number = 42
 ```
+
+## Exercises
 
 ```{exercise-start} Twice
 :label: ex-twice
@@ -74,25 +79,19 @@ def toy(tmp_path, monkeypatch):
         "book/01_toy": numbering.Number("page", "1"),
     }
     monkeypatch.setattr(numbering, "numbers", lambda: known)
-    chapter = tmp_path / "01_toy.md"
+    monkeypatch.setattr(links, "BOOK", tmp_path / "book")
+    chapter = tmp_path / "book" / "01_toy.md"
+    chapter.parent.mkdir()
     chapter.write_text(TOY)
     return chapter
 
 
+def text_of(notebook) -> str:
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
 def is_answer(cell) -> bool:
     return "answer" in cell.metadata.get("tags", [])
-
-
-def added(cell) -> bool:
-    """Whether the tool made the cell: one for an answer, or one with a caption."""
-    return bool({"answer", "caption"} & set(cell.metadata.get("tags", [])))
-
-
-def prose(cells) -> list[str]:
-    """Return the lines of text cells, without the sentence that the tool takes out."""
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    text = re.sub(r"\s*Solutions are folded, and are\s+executed with the page\.", "", text)
-    return [line for line in text.splitlines() if line.strip()]
 
 
 def undefined(notebook, folder) -> str:
@@ -105,19 +104,40 @@ def undefined(notebook, folder) -> str:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_all_but_the_solutions_is_there_unchanged(chapter):
-    """Compared with the chapter from whose text the solutions were cut."""
-    text = chapter.read_text()
-    found = SOLUTION.findall(text)
-    assert len(found) == len(exercises.of_chapter(chapter))
-    written = numbering.plain(TERM.sub(r"\1", SOLUTION.sub("", text)), numbering.numbers())
-    expected = jupytext.reads(bibliography.cited(written), "md:myst").cells
-    name, known = f"book/{chapter.stem}", numbering.numbers()
-    expected[0].source = numbering.titled(expected[0].source, name, known)
-    kept = [cell for cell in handout(chapter).cells if not added(cell)]
-    assert prose(kept) == prose(expected)
-    code = [(cell.source, cell.metadata) for cell in kept if cell.cell_type == "code"]
-    assert code == [(one.source, one.metadata) for one in expected if one.cell_type == "code"]
+def test_every_exercise_is_there_as_on_the_page(chapter):
+    """Compared with the page from whose text everything else was cut."""
+    text, known = chapter.read_text(), numbering.numbers()
+    assert len(SOLUTION.findall(text)) == len(exercises.of_chapter(chapter))
+    words = " ".join(text_of(handout(chapter)).split())
+    for body in (one["body"] for one in exercises.EXERCISE.finditer(SOLUTION.sub("", text))):
+        written = numbering.plain(TERM.sub(r"\1", body), known)
+        parts = re.split(r"\[[^\]]+\]\([^)]+\)", bibliography.cited(written))  # at links
+        assert all(" ".join(part.split()) in words for part in parts)
+    setup = [
+        one.source for one in handout(chapter).cells if "setup" in one.metadata.get("tags", [])
+    ]
+    assert setup
+    assert all(source in text for source in setup)
+
+
+@pytest.mark.parametrize("site", ["", "https://org.example/book/"])
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_handout_is_closed_in_itself(chapter, site, monkeypatch):
+    """It has each formula that it cites, no link without target, and no mark of the pages."""
+    monkeypatch.setenv("WFMLIB_SITE", site)
+    notebook = students.handout(chapter)
+    text = text_of(notebook)
+    for one in notebook.cells:
+        cited = set(re.findall(r"(?<![\w\d])\(([\dF]+\.\d+)\)", one.source))
+        assert cited <= set(re.findall(r"\\tag\{([^}]+)\}", one.source)), one.source
+    targets = re.findall(r"\]\(([^)\s]*)\)", text)
+    assert not [target for target in targets if "://" not in target]
+    assert bool([target for target in targets if target.startswith("https://org")]) == bool(site)
+    assert not re.search(
+        r"^:::|^`{3,}|\{[\w:]+\}`|Solutions are folded|form below", text, re.MULTILINE
+    )
+    assert "**Student number:**" in notebook.cells[1].source
+    assert len(notebook.cells) < 40
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
@@ -148,7 +168,8 @@ def test_every_exercise_has_a_place_for_its_answer(chapter):
         lines = cells[mine[-1]].source.splitlines()
         assert lines[-1] == f"# {one.check}" if one.check else len(lines) == 1
         number = numbering.numbers()[one.label].spoken
-        assert f"**{number}. {one.title}**\n" in cells[mine[0] - 1].source
+        above = [cell.source for cell in cells[: mine[0]] if not is_answer(cell)]
+        assert f"**{number}. {one.title}**\n" in above[-1]
         answered += mine
     assert answered == [k for k, cell in enumerate(cells) if is_answer(cell)]
 
@@ -179,21 +200,74 @@ def test_citations_are_words_and_links():
 def test_name_of_a_solution_would_be_missed(toy, tmp_path):
     """The check above can fail."""
     assert not undefined(students.handout(toy), tmp_path)
-    toy.write_text(TOY.replace("print(number)", "print(double)"))
+    toy.write_text(TOY.replace("number = 42", "number = double"))
     assert "double" in undefined(students.handout(toy), tmp_path)
 
 
 def test_toy(toy):
     cells = students.handout(toy).cells
     assert [cell.source.splitlines()[0] for cell in cells] == [
-        "# 1. A toy",
+        "# Exercises: 1. A toy",
+        "**Name:** &nbsp;",
         "number = 42",
-        "**Exercise 1.1. Twice**",
+        "## Exercises",
         "# Your answer here.",
-        "## After the exercise",
-        "print(number)",
     ]
     assert students.handout(toy) == students.handout(toy), "the same at every run"
+
+
+def test_solutions_are_for_lecturers_alone(toy):
+    cells = students.handout(toy, solved=True).cells
+    assert "double = 2 * number" in [cell.source for cell in cells]
+    assert "<details><summary>Solution</summary>\n\nMultiply" in cells[4].source
+    assert not any(map(is_answer, cells))
+
+
+def test_points_are_the_rating_or_what_the_table_has(toy):
+    assert tomllib.loads(students.points([toy], {})) == {
+        "ex-twice": {"number": "1.1", "check": False, "points": 1}
+    }
+    toy.write_text(TOY.replace("} Twice", "} Twice [3]"))
+    assert tomllib.loads(students.points([toy], {}))["ex-twice"]["points"] == 3
+    kept = tomllib.loads(students.points([toy], {"ex-twice": {"points": 7}}))
+    assert kept["ex-twice"]["points"] == 7
+
+
+def test_source_of_a_page_without_solutions():
+    left = exercises.unsolved(TOY)
+    assert "*By code.* Double the number." in left
+    assert "## After the exercise" in left
+    for gone in ("solution-", "Multiply", "double ="):
+        assert gone not in left
+    for chapter in CHAPTERS:
+        text = chapter.read_text()
+        left, right = exercises.unsolved(text), SOLUTION.sub("", text)
+        assert re.sub(r"\n+", "\n", left) == re.sub(r"\n+", "\n", right)
+
+
+@pytest.mark.parametrize("said", ["yes", "no"])
+def test_pages_without_solutions(said, tmp_path):
+    """A book of one page: neither page, search nor source has what the solution says."""
+    book, output = tmp_path / "book", tmp_path / "output"
+    book.mkdir()
+    (book / "page.md").write_text(TOY.replace("## After", "Text.\n\n## After"))
+    (book / "_toc.yml").write_text("{format: jb-book, root: page}\n")
+    (book / "_config.yml").write_text(
+        "execute: {execute_notebooks: 'off'}\n"
+        f"sphinx: {{local_extensions: {{downloads: '{notebooks.ROOT / 'tools'}'}},\n"
+        "  extra_extensions: [sphinx_exercise]}\n"
+    )
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", book, "-q"]
+    environment = os.environ | {"WFMLIB_SOLUTIONS": said, "WFMLIB_SITE": ""}
+    # The packages of notebooks are those of the whole book, which is not there.
+    subprocess.run(
+        [*command, "--path-output", output], check=False, capture_output=True, env=environment
+    )
+    pages = output / "_build" / "html"
+    for name in ("page.html", "searchindex.js", "_sources/page.md"):
+        text = (pages / name).read_text().lower()
+        assert "after" in text
+        assert ("multipl" in text) == (said == "yes"), name
 
 
 @pytest.mark.parametrize(
@@ -202,7 +276,11 @@ def test_toy(toy):
         ("````{solution-end}\n````\n", "", "the solution of ex-twice does not end"),
         ("````{solution-start} ex-twice\n:class: dropdown\n````\n", "", "begin and end in turn"),
         ("````{solution-start} ex-twice", "````{solution} ex-twice", "begin and end in turn"),
-        ("## After", "```{solution} ex-twice\nFour.\n```\n\n## After", "as the others are"),
+        (
+            "````\n\n## After",
+            "````\n\n```{solution} x\nFour.\n```\n\n## After",
+            "as the others are",
+        ),
     ],
 )
 def test_solution_that_could_slip_through_is_refused(toy, old, new, message):
@@ -218,18 +296,22 @@ def run(*arguments):
 
 
 def test_command_writes_notebooks_and_archives(tmp_path):
-    done = run("04", "book/01_4_exercises.md", "--output", tmp_path / "out")
+    done = run("4", "book/01_4_exercises.md", "--output", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     names = ["01_4_exercises.ipynb", "04_4_exercises.ipynb"]
     assert sorted(path.name for path in (tmp_path / "out").glob("*.ipynb")) == names
-    assert [line.rsplit("/", 1)[1] for line in done.stdout.splitlines()] == names
-    archives = {path.name for path in (tmp_path / "out" / "book" / "results").glob("*.nc")}
-    assert "tree-minima.nc" in archives
-    assert not [name for name in archives if ".quick." in name]
+    assert [line.rsplit("/", 1)[1] for line in done.stdout.split()] == [*names, "points.toml"]
+    assert (tmp_path / "out" / first_cell.WHEEL).is_file()
+    for name in names:
+        (cell, *_) = nbformat.read(tmp_path / "out" / name, 4).cells
+        for archive in first_cell.QUOTED.findall(cell.source.partition("fetch(")[2]):
+            assert (tmp_path / "out" / "files" / "archives" / f"{archive}.nc").is_file()
+    table = tomllib.loads((tmp_path / "points.toml").read_text("utf-8"))
+    assert {one["number"][0] for one in table.values()} == {"1", "4"}
 
 
 def test_command_says_what_it_does():
-    assert "in the place of every solution" in " ".join(run("--help").stdout.split())
+    assert "a notebook that needs nothing beside it" in " ".join(run("--help").stdout.split())
     unknown = run("77")
     assert unknown.returncode == 2
     assert "no chapter with exercises is called 77" in unknown.stderr
