@@ -52,6 +52,16 @@ for (const fold of document.querySelectorAll("article details.above-input")) {
   expanded.textContent = `${what} (hide)`;
 }
 
+// A table that scrolls is reached by the keyboard.
+addEventListener("load", () => {
+  for (const one of document.querySelectorAll("article .wfm-table")) {
+    if (one.scrollWidth <= one.clientWidth) continue;
+    one.tabIndex = 0;
+    one.setAttribute("role", "region");
+    one.setAttribute("aria-label", "Table");
+  }
+});
+
 // For who listens to the page: the arrows of the contents have a name.
 for (const arrow of document.querySelectorAll("nav.bd-docs-nav summary")) {
   arrow.setAttribute("aria-label", `Pages of ${arrow.closest("li").querySelector("a").textContent.trim()}`);

@@ -10,7 +10,8 @@
     + " on or s that the this to was what when where which why with").split(" "));
   // What one types, and what the book calls it.
   const ALSO = { "1rsb": "one step breaking", authors: "citing", barycenter: "barycentre",
-    esgd: "entropy sgd", github: "sources", gpu: "cores", prerequisites: "need", pytorch: "torch",
+    esgd: "entropy sgd", github: "sources", gpu: "cores", ogp: "overlap gap", prerequisites: "need",
+    pytorch: "torch", rem: "random energy model", tap: "approximate message passing",
     requirements: "need", rsb: "breaking", wrote: "citing", sgd: "gradient descent" };
   const WORDS = /[\p{L}\p{N}]+(?:\.\p{N}+)+|[\p{L}\p{N}\p{M}]+/gu;  // 1.11 and F.2 are words
   const stemmer = new Stemmer();

@@ -40,6 +40,9 @@ QUERIES = {
     "PyTorch": "book/recipes.html#your-own-network",
     "gpu": "book/run.html#on-your-own-machine",
     "prerequisites": "book/lecturers.html#what-students-need",
+    "OGP": "book/glossary.html#term-overlap-gap",
+    "REM": "book/foundations_5_breaking.html#a-model-in-which-everything-can-be-done",
+    "TAP equations": "book/07_2_settle.html",
     "SBPI": "book/07_3_focusing.html#from-replicas-to-focusing",
     "how to cite": "book/downloads.html#how-to-cite",
 }

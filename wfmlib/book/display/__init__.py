@@ -1,4 +1,4 @@
-"""Figures of the book: the slider that works on a page, and the colours and style.
+"""Figures and tables of the book: the slider that works on a page, the colours and the style.
 
 Imported by no numerics. `figures` and the print fallback need matplotlib, a live slider needs
 ipywidgets (both in the extra ``book``); everything else NumPy and SciPy.
@@ -9,6 +9,7 @@ from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
 from wfmlib.book.display.plotting import plot
 from wfmlib.book.display.slider import slider, stops_of
+from wfmlib.book.display.tables import table
 
 __all__ = [
     "COLOURS",
@@ -21,6 +22,7 @@ __all__ = [
     "progress",
     "slider",
     "stops_of",
+    "table",
 ]
 
 

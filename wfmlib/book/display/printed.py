@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,6 +39,8 @@ def png(slider) -> bytes:
             else:
                 *rows, error = mark.on(count)
                 look, colour = LINES[mark.line], resolve(mark.colour or next(cycle))
+                if mark.smooth and mark.line != "archive":
+                    rows = _finer(*rows)
                 if mark.only is not None:
                     inside = (rows[1] >= mark.only[0]) & (rows[1] <= mark.only[1])
                     rows[1] = np.where(inside, rows[1], np.nan)
@@ -61,3 +64,17 @@ def png(slider) -> bytes:
         file = BytesIO()
         figure.savefig(file, format="png", dpi=96, metadata={"Software": None})
     return file.getvalue()
+
+
+def _finer(x, y):
+    """Return more points of the curves that the page draws through these points.
+
+    Where a value is missing, or x does not rise, the points are returned as they are.
+    """
+    if len(x) > 1 or x.shape[1] < 3 or not (np.diff(x) > 0).all() or not np.isfinite(y).all():
+        return [x, y]
+    from scipy.interpolate import PchipInterpolator
+
+    parts = [np.linspace(a, b, 8, endpoint=False) for a, b in pairwise(x[0])]
+    fine = np.append(np.concatenate(parts), x[0, -1])
+    return [fine[None], PchipInterpolator(x[0], y, axis=1)(fine)]
