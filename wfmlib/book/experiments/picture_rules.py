@@ -52,7 +52,7 @@ def pictures(data):
     """Return the pictures that may be drawn for training, their labels, and those for testing.
 
     The digits of scikit-learn have no test set: the last two are None, and what is not drawn is
-    for testing. Fashion-MNIST is averaged over squares of 2 x 2 pixels. Greys are from 0 to 1.
+    for testing. Fashion-MNIST is averaged over squares of 4 x 4 pixels. Greys are from 0 to 1.
     """
     if data == "digits":
         from sklearn.datasets import load_digits
@@ -64,7 +64,7 @@ def pictures(data):
     result = []
     for split in ("train", "test"):
         images, labels = fashion_mnist(split, dtype=np.float32)
-        result += [images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)) / 255, labels]
+        result += [images.reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)) / 255, labels]
     return tuple(result)
 
 
@@ -91,16 +91,18 @@ def drawn(data, P, seed):
 # ------------------------------------------------------------------------------------------------
 
 
-def shapes(side):
-    """Return the shapes of weights and biases: two convolutions of stride 2, two full layers."""
+def shapes():
+    """Return the shapes of weights and biases: two convolutions of stride 2, two full layers.
+
+    Pictures of 7 x 7 or 8 x 8 pixels leave 4 x 4 and then 2 x 2 places.
+    """
     first, second = CHANNELS
-    left = second * (side // 2 // 2 + side // 2 % 2) ** 2
     return [
         (first, 9),
         (first,),
         (second, 9 * first),
         (second,),
-        (HIDDEN, left),
+        (HIDDEN, 4 * second),
         (HIDDEN,),
         (CLASSES, HIDDEN),
         (CLASSES,),
@@ -113,13 +115,13 @@ def patches(images):
     return torch().nn.functional.unfold(x, 3, padding=1, stride=2).transpose(1, 2).contiguous()
 
 
-def start(side, generator):
+def start(generator):
     """Return weights of a variance of 2 over the number of inputs, and biases of 0 (He)."""
     rows = [
         torch().randn(shape, generator=generator) * math.sqrt(2 / shape[-1])
         if len(shape) > 1
         else torch().zeros(shape)
-        for shape in shapes(side)
+        for shape in shapes()
     ]
     return torch().cat([row.reshape(-1) for row in rows])
 
@@ -137,7 +139,7 @@ def answers(w, x):
     t = torch()
     rows, images, places = len(w), x.shape[-3], x.shape[-2]
     half = math.isqrt(places)
-    sizes = shapes(2 * half)
+    sizes = shapes()
     pieces = t.split(w, [math.prod(shape) for shape in sizes], dim=1)
     A, a, B, b, C, c, D, d = (
         one.view(rows, *shape) for one, shape in zip(pieces, sizes, strict=True)
@@ -152,33 +154,94 @@ def answers(w, x):
     return t.baddbmm(d[:, None], h, D.transpose(1, 2))
 
 
-def losses(w, x, y):
-    """Return the sum over rows of the mean cross-entropy of each; y has the shape of x's images."""
-    rows = answers(w, x)
-    y = y.expand(rows.shape[:2])
-    total = torch().nn.functional.cross_entropy(rows.flatten(0, 1), y.flatten())
-    return total * len(w)
-
-
-def gradient(w, batch):
-    """Return the gradient of each row's loss on its own batch."""
+def gradient(w, x, y):
+    """Return the gradient of each row's mean cross-entropy on its own pictures, or on all."""
     leaf = w.detach().requires_grad_()
-    return torch().autograd.grad(losses(leaf, *batch), leaf)[0]
+    return torch().autograd.grad(loss(leaf, x, y), leaf)[0]
+
+
+def loss(w, x, y):
+    """Return the sum over rows of each row's mean cross-entropy."""
+    found = answers(w, x)
+    y = y.expand(found.shape[:2]).flatten()
+    return torch().nn.functional.cross_entropy(found.flatten(0, 1), y) * len(w)
 
 
 # ------------------------------------------------------------------------------------------------
-# Rules
+# Rules: each is a generator that yields points and batches, and is sent the gradients there
 # ------------------------------------------------------------------------------------------------
 
 
-def batches(x, y, size, seeds):
-    """Yield batches for ever, one for each seed at once: every picture once an epoch."""
-    orders, t = [np.random.default_rng(seed) for seed in seeds], torch()
-    while True:
-        epoch = t.from_numpy(np.array([rng.permutation(len(x)) for rng in orders]))
-        for begin in range(0, len(x) - size + 1, size):
-            chosen = epoch[:, begin : begin + size]
-            yield x[chosen], y[chosen]
+def train(settings, rates, first, x, y, seed):
+    """Train a network by every rule at every rate, all side by side.
+
+    The first six rules have as many gradients as ``settings["gradients"]``: both of a step of SAM
+    count, those of all replicas, and those of the inner steps of Entropy-SGD. "1 replica" and "10
+    replicas" take the steps of "replicated SGD", and so other numbers of gradients.
+
+    Returns
+    -------
+    dict
+        Of each rule: weights, shape (rates, weights), of replicas the centre; their distance from
+        the centre over its length, shape (rates,); steps; gradients of each rate.
+    """
+    t, all_of_them = torch(), settings["gradients"]
+    rate = t.tensor(rates, dtype=t.float32)[:, None]
+    w = first.repeat(len(rates), 1)
+    batches = Batches(len(x), settings["batch"], len(rates), seed)
+    half, part = all_of_them // 2, all_of_them // settings["replicas"]
+    outer = all_of_them // settings["inner"]
+    noise = t.Generator().manual_seed(int(np.random.default_rng(seed).integers(2**62)))
+    playing = {
+        "SGD": sgd(settings, rate, w, batches, all_of_them),
+        "SWA": swa(settings, rate, w, batches, all_of_them),
+        "SAM": sam(settings, rate, w, batches, half, adaptive=False),
+        "ASAM": sam(settings, rate, w, batches, half, adaptive=True),
+        "Entropy-SGD": entropy_sgd(settings, rate, w, batches, outer, noise),
+    }
+    steps = dict(zip(playing, (all_of_them, all_of_them, half, half, outer), strict=True))
+    for number in (settings["replicas"], *settings["others"]):
+        name = f"{number} replica{'s' * (number > 1)}"
+        name = "replicated SGD" if number == settings["replicas"] else name
+        playing[name] = replicated(settings, rate, w, batches, part, number)
+        steps[name] = part
+    asked = {name: next(rule) for name, rule in playing.items()}
+    used, found = dict.fromkeys(playing, 0), {}
+    while asked:
+        points, chosen = (t.cat(parts) for parts in zip(*asked.values(), strict=True))
+        slopes = t.split(
+            gradient(points, x[chosen], y[chosen]), [len(a[0]) for a in asked.values()]
+        )
+        for name, slope in zip(tuple(asked), slopes, strict=True):
+            used[name] += len(slope) // len(rates)
+            try:
+                asked[name] = playing[name].send(slope)
+            except StopIteration as end:
+                found[name] = (*end.value, steps[name], used[name])
+                del asked[name]
+    return found
+
+
+class Batches:
+    """Which pictures the k-th batch holds: the same for all rules and rates, by replica."""
+
+    def __init__(self, pictures, size, rates, seed):
+        self.pictures, self.size, self.rates, self.seed = pictures, size, rates, seed
+        self.orders = {}
+
+    def __call__(self, k, replicas=1):
+        """Return the places of the pictures, shape (rates * replicas, size)."""
+        each = self.pictures // self.size
+        rows = [self._epoch(k // each, one) for one in range(replicas)]
+        begin = k % each * self.size
+        chosen = np.array([row[begin : begin + self.size] for row in rows])
+        return torch().from_numpy(np.tile(chosen, (self.rates, 1)))
+
+    def _epoch(self, epoch, replica):
+        if (epoch, replica) not in self.orders:
+            rng = np.random.default_rng((*self.seed, epoch, replica))
+            self.orders[epoch, replica] = rng.permutation(self.pictures)
+        return self.orders[epoch, replica]
 
 
 def course(done):
@@ -186,93 +249,88 @@ def course(done):
     return float(np.clip(1.0 - 0.99 * (done - 0.5) / 0.4, 0.01, 1.0))
 
 
-def train(rule, settings, rate, w, x, y, seed):
-    """Train one network by a rule, with as many gradients as ``settings["gradients"]``.
-
-    The gradients of all replicas are counted, both of a step of SAM, and those of the inner steps
-    of Entropy-SGD. "1 replica" and "10 replicas" take the steps of "replicated SGD", and so other
-    numbers of gradients.
-
-    Returns
-    -------
-    weights : torch.Tensor
-        Shape (weights,); of replicas the centre.
-    told : dict
-        ``steps``; ``used``, gradients; ``spread``, the distance of the replicas from their
-        centre, relative to its length.
-    """
-    number = settings["replicas"] if rule == "replicated SGD" else 1
-    steps = settings["gradients"]
-    if rule in ("SAM", "ASAM"):
-        steps //= 2
-    elif rule == "Entropy-SGD":
-        steps //= settings["inner"]
-    elif "replica" in rule:
-        steps //= settings["replicas"]
-        number = int(rule.split()[0]) if rule != "replicated SGD" else number
-    feed = batches(x, y, settings["batch"], [(*seed, k) for k in range(number)])
-    w = w.repeat(number, 1)
-    if rule == "Entropy-SGD":
-        generator = (
-            torch().Generator().manual_seed(int(np.random.default_rng(seed).integers(2**62)))
-        )
-        w = _entropy(settings, rate, w, feed, steps, generator)
-        used = steps * settings["inner"]
-    else:
-        w = _momentum(rule, settings, rate, w, feed, steps)
-        used = steps * (2 if rule in ("SAM", "ASAM") else number)
-    centre = w.mean(dim=0)
-    spread = (w - centre).norm(dim=1).mean() / centre.norm()
-    return centre, {"steps": steps, "used": used, "spread": float(spread)}
+def growing(ends, k, steps):
+    """Return what grows geometrically from one end to the other."""
+    return ends[0] * (ends[1] / ends[0]) ** (k / max(steps - 1, 1))
 
 
-def _momentum(rule, settings, rate, w, feed, steps):
-    """Return the rows after steps of SGD, SWA, SAM, ASAM or replicated SGD.
+def alone(w):
+    """Return weights, and that there are no replicas away from them."""
+    return w, torch().zeros(len(w))
 
-    With u = beta u + g and w = w - rate u: SGD. SWA keeps half of the rate in the second half, and
-    returns the mean of the weights of its steps (Izmailov et al. 2018, every step instead of every
-    epoch). SAM takes g at w + rho g / |g|, ASAM at w + rho T^2 g / |T g|, T = |w| + eta, on the
-    same batch (Foret et al., arXiv 2010.01412, eq. 2; Kwon et al., arXiv 2102.11600, eq. 5).
-    Replicas are pulled to their centre by a share of the distance that grows geometrically
-    (Pittorino et al., arXiv 2006.07897, Algorithm 2).
-    """
-    low, high = settings["pull"]
-    speed, total = torch().zeros_like(w), torch().zeros_like(w)
+
+def sgd(settings, rate, w, batches, steps):
+    """Let u = beta u + g and w = w - rate u."""
+    u = 0.0
     for k in range(steps):
-        batch = next(feed)
-        at = w
-        if rule in ("SAM", "ASAM"):
-            size = w.abs() + settings["eta"] if rule == "ASAM" else torch().ones_like(w)
-            slope = size * gradient(w, batch)
-            at = w + settings["rho"][rule] * size * slope / (slope.norm() + 1e-12)
-        speed = settings["momentum"] * speed + gradient(at, batch)
+        u = settings["momentum"] * u + (yield w, batches(k))
+        w = w - rate * course(k / steps) * u
+    return alone(w)
+
+
+def swa(settings, rate, w, batches, steps):
+    """Take steps of SGD, half as large in the second half, and return the mean of that half.
+
+    Izmailov et al., arXiv 1803.05407, Algorithm 1, with c = 1 step.
+    """
+    u, total = 0.0, 0.0
+    for k in range(steps):
+        u = settings["momentum"] * u + (yield w, batches(k))
         late = k >= steps // 2
-        now = 0.5 if rule == "SWA" and late else 1.0 if rule == "SWA" else course(k / steps)
-        w = w - rate * now * speed
-        if len(w) > 1:
-            w = w - low * (high / low) ** (k / max(steps - 1, 1)) * (w - w.mean(dim=0))
-        if late:
-            total = total + w
-    return total / (steps - steps // 2) if rule == "SWA" else w
+        w = w - rate * (0.5 if late else 1.0) * u
+        total = total + w if late else total
+    return alone(total / (steps - steps // 2))
 
 
-def _entropy(settings, rate, w, feed, steps, generator):
-    """Return the row after outer steps of Entropy-SGD.
+def sam(settings, rate, w, batches, steps, adaptive):
+    """Take the gradient where the batch's loss is higher: at w + rho T^2 g / |T g|.
+
+    T = 1 (Foret et al., arXiv 2010.01412, eq. 2), or |w| + eta (Kwon et al., arXiv 2102.11600,
+    eq. 8, which is "adaptive").
+    """
+    u, rho = 0.0, settings["rho"]["ASAM" if adaptive else "SAM"]
+    for k in range(steps):
+        size = w.abs() + settings["eta"] if adaptive else torch().ones_like(w)
+        slope = size * (yield w, batches(k))
+        slope = slope / (slope.norm(dim=1, keepdim=True) + 1e-12)
+        u = settings["momentum"] * u + (yield w + rho * size * slope, batches(k))
+        w = w - rate * course(k / steps) * u
+    return alone(w)
+
+
+def entropy_sgd(settings, rate, w, batches, steps, generator):
+    """Follow the gradient of a local entropy, which is towards the mean m of nearby weights.
 
     Inner steps x = x - rate (g + gamma (x - w)) + noise, from x = w, with a running mean m of x;
-    then u = beta u + w - m and w = w - u. gamma grows geometrically, so that the ball in which the
-    entropy is measured shrinks (Chaudhari et al., arXiv 1611.01838, Algorithm 1 and sec. 4.3).
+    then u = beta u + w - m and w = w - u. gamma grows, so that the ball in which the entropy is
+    measured shrinks (Chaudhari et al., arXiv 1611.01838, Algorithm 1 and sec. 4.3).
     """
-    low, high = settings["gamma"]
-    speed = torch().zeros_like(w)
+    u, inner = 0.0, settings["inner"]
     for k in range(steps):
-        gamma, now = low * (high / low) ** (k / max(steps - 1, 1)), rate * course(k / steps)
+        gamma, now = growing(settings["gamma"], k, steps), rate * course(k / steps)
         x = mean = w
-        for _ in range(settings["inner"]):
-            noise = torch().randn(w.shape, generator=generator)
-            x = x - now * (gradient(x, next(feed)) + gamma * (x - w))
-            x = x + settings["heat"] * math.sqrt(now) * noise
+        for j in range(inner):
+            heat = torch().randn(w.shape, generator=generator) * settings["heat"]
+            x = x - now * ((yield x, batches(k * inner + j)) + gamma * (x - w)) + now.sqrt() * heat
             mean = settings["keep"] * mean + (1 - settings["keep"]) * x
-        speed = settings["momentum"] * speed + w - mean
-        w = w - speed
-    return w
+        u = settings["momentum"] * u + w - mean
+        w = w - u
+    return alone(w)
+
+
+def replicated(settings, rate, w, batches, steps, number):
+    """Take steps of SGD in replicas with batches of their own, and pull them to their centre.
+
+    All begin at the same weights. The pull is a share of the distance, which grows (Pittorino et
+    al., arXiv 2006.07897, Algorithm 2).
+    """
+    u, rates = 0.0, len(w)
+    w, rate = w.repeat_interleave(number, dim=0), rate.repeat_interleave(number, dim=0)
+    for k in range(steps):
+        u = settings["momentum"] * u + (yield w, batches(k, number))
+        w = (w - rate * course(k / steps) * u).view(rates, number, -1)
+        w = w - growing(settings["pull"], k, steps) * (w - w.mean(dim=1, keepdim=True))
+        w = w.flatten(0, 1)
+    w = w.view(rates, number, -1)
+    centre = w.mean(dim=1)
+    return centre, (w - centre[:, None]).norm(dim=2).mean(dim=1) / centre.norm(dim=1)
