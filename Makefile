@@ -173,9 +173,12 @@ references: $(READY) $(CURRENT)  ## execute the chapters and store the outputs o
 LOCK := uv pip compile --universal --no-annotate --no-header --no-strip-extras --python-version 3.11 \
 	--generate-hashes pyproject.toml
 
+# Of everything but torch, which no page and no test needs.
+ALL := book sklearn build cluster lab test editable
+
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
 	$(LOCK) --fork-strategy fewest --extra book --extra editable -o requirements.txt
-	$(LOCK) --fork-strategy fewest --all-extras -o tools/requirements-build.txt
+	$(LOCK) --fork-strategy fewest $(ALL:%=--extra %) -o tools/requirements-build.txt
 	$(LOCK) --resolution lowest-direct --extra notebook --extra test --extra editable \
 		-o tools/requirements-oldest.txt
 

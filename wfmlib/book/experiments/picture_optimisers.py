@@ -15,12 +15,12 @@ from wfmlib.book.experiments import picture_rules as rules
 from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
 
 NOISES = (0.1, 0.2, 0.3, 0.5)
-RATES = (0.03, 0.05, 0.08)
+RATES = (0.02, 0.03, 0.04)
 ALL = (*rules.RULES, "1 replica", "10 replicas")
 SETTINGS = {
-    "P": 300,
+    "P": 200,
     "gradients": 1000,
-    "batch": 15,
+    "batch": 20,
     "momentum": 0.9,
     "rho": {"SAM": 0.05, "ASAM": 0.5},
     "eta": 0.01,
