@@ -186,8 +186,10 @@ COORDINATES = {
     },
     "image-volume": {"coupling": np.geomspace(0.03, 1000.0, 24)},
     "picture-optimisers": {
-        "rule": ["SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"]
-        + ["1 replica", "10 replicas"],
+        "rule": [
+            *("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"),
+            *("1 replica", "10 replicas"),
+        ],
         "rate": [0.02, 0.03, 0.04],
         "noise": [0.1, 0.2, 0.3, 0.5],
     },
