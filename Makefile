@@ -183,9 +183,12 @@ references: $(READY) $(CURRENT)  ## execute the chapters and store the outputs o
 LOCK := uv pip compile --universal --no-annotate --no-header --no-strip-extras --python-version 3.11 \
 	--generate-hashes pyproject.toml
 
+# Of everything but torch, which no page and no test needs.
+EXTRAS := book sklearn cluster
+
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
 	$(LOCK) --fork-strategy fewest --extra book --group editable -o requirements.txt
-	$(LOCK) --fork-strategy fewest --all-extras --group dev -o tools/requirements-build.txt
+	$(LOCK) --fork-strategy fewest $(EXTRAS:%=--extra %) --group dev -o tools/requirements-build.txt
 	$(LOCK) --resolution lowest-direct --extra notebook --group test --group editable \
 		-o tools/requirements-oldest.txt
 

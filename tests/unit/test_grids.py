@@ -112,6 +112,7 @@ GRIDS = {
     "image-paths": {"algorithm": [*FOUR, "BinaryNet"], "units": [9, 27, 81]},
     "image-training-sets": {"classes": ["dress, coat", "bag, coat"], "algorithm": FOUR},
     "image-volume": ON_IMAGES,
+    "picture-optimisers": {"data": ["digits", "fashion"]},
     "replicated-annealing": {"machine": ["sign", "relu"]},
     "replicated-annealing-connected": {
         "machine": ["sign", "relu"],
@@ -184,6 +185,14 @@ COORDINATES = {
         "coupling": np.geomspace(0.7, 30.0, 9),
     },
     "image-volume": {"coupling": np.geomspace(0.03, 1000.0, 24)},
+    "picture-optimisers": {
+        "rule": [
+            *("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"),
+            *("1 replica", "10 replicas"),
+        ],
+        "rate": [0.02, 0.03, 0.04],
+        "noise": [0.1, 0.2, 0.3, 0.5],
+    },
     "replicated-annealing": FLIPS,
     "replicated-annealing-connected": FLIPS,
     "sampling": {"draw": range(2)},
@@ -249,6 +258,7 @@ TRAINED = {
     "image-paths",
     "image-training-sets",
     "image-volume",
+    "picture-optimisers",
     "single-flips",
     "slow-growth",
     "three-units",

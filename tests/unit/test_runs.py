@@ -636,5 +636,7 @@ def quick_samples():
 def test_a_sample_computed_anew_is_that_of_the_archive(name):
     if name.startswith("image-") and not os.environ.get("WFMLIB_DATA"):
         pytest.skip("it needs the pictures of Fashion-MNIST, in the folder WFMLIB_DATA")
+    if name == "picture-optimisers":
+        pytest.importorskip("torch", reason="picture-optimisers needs the extra torch")
     (found,) = experiments.check(name, RESULTS, minutes=0.0)
     assert found.agrees, found

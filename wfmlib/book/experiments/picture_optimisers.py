@@ -1,0 +1,165 @@
+"""Six rules that train small convolutional networks on pictures: test error against flatness.
+
+At one number the training set, the first weights and the order of the batches are the same under
+every rule, at every rate. The first six rules have the same number of gradients. The last two
+change one thing of replicated SGD, the number of its replicas, at its number of steps. The archive
+was computed with torch 2.15 on one thread of each of two processes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from wfmlib import probe
+from wfmlib.book.experiments import picture_rules as rules
+from wfmlib.book.runs import Agreement, Axis, Experiment, Scale, Variable
+
+NOISES = (0.1, 0.2, 0.3, 0.5)
+RATES = (0.02, 0.03, 0.04)
+ALL = (*rules.RULES, "1 replica", "10 replicas")
+SETTINGS = {
+    "P": 200,
+    "gradients": 1000,
+    "batch": 20,
+    "momentum": 0.9,
+    "rho": {"SAM": 0.05, "ASAM": 0.5},
+    "eta": 0.01,
+    "inner": 5,
+    "heat": 1e-4,
+    "keep": 0.75,
+    "gamma": (0.1, 10.0),
+    "replicas": 3,
+    "others": (1, 10),
+    "pull": (1e-3, 0.5),
+    "directions": 20,
+}
+EACH = ("rule", "rate")
+VARIABLES = {
+    "train_error": Variable("1", "share of wrong answers on the training pictures", EACH),
+    "train_loss": Variable("1", "mean cross-entropy of the training pictures", EACH),
+    "test_error": Variable("1", "share of wrong answers on the test pictures", EACH),
+    "test_loss": Variable("1", "mean cross-entropy of the test pictures", EACH),
+    "local_energy": Variable(
+        "1", "training error when each weight is multiplied by 1 + noise z", (*EACH, "noise")
+    ),
+    "largest": Variable("1", "largest eigenvalue of the Hessian of the loss", EACH),
+    "length": Variable("1", "length of the row of weights", EACH),
+    "spread": Variable("1", "distance of the replicas from their centre, over its length", EACH),
+    "steps": Variable("1", "steps of each network", ("rule",), "int32"),
+    "used": Variable("1", "gradients in all", ("rule",), "int32"),
+}
+
+
+def sample(settings, point, seed):
+    """Return how good and how flat the networks are that all rules have trained on one set."""
+    set_seed, start_seed, batch_seed, noise_seed = seed.spawn(4)
+    with rules.one_thread():
+        train, test = rules.drawn(point["data"], settings["P"], set_seed)
+        generator = rules.torch().Generator().manual_seed(int(start_seed.generate_state(1)[0]))
+        first = rules.start(generator)
+        words = tuple(int(word) for word in batch_seed.generate_state(4))
+        rates = settings["rate"].tolist()
+        found = rules.train(settings, rates, first, *train, words)
+        rows = [
+            measured(settings, found[rule][0][k], train, test, noise_seed)
+            | {"spread": float(found[rule][1][k])}
+            for rule in settings["rule"]
+            for k in range(len(rates))
+        ]
+    shape = len(settings["rule"]), len(rates)
+    result = {
+        name: np.array([row[name] for row in rows]).reshape(*shape, *np.shape(rows[0][name]))
+        for name in rows[0]
+    }
+    for place, name in enumerate(("steps", "used"), 2):
+        result[name] = np.array([found[rule][place] for rule in settings["rule"]])
+    return result
+
+
+def measured(settings, w, train, test, rng):
+    """Return errors, local energy and curvature of a row of weights; NaN if these are no numbers.
+
+    The noise is the same for every network of a sample.
+    """
+    numbers = ("train_error", "train_loss", "test_error", "test_loss", "largest", "length")
+    if not np.isfinite(w.numpy()).all():
+        missing = np.full(len(settings["noise"]), np.nan)
+        return dict.fromkeys(numbers, np.nan) | {"local_energy": missing}
+    model = probe.Model(
+        w.double().numpy(),
+        error=lambda one: _wrong(rules.torch().from_numpy(np.float32(one)), *train)[0],
+        classes=rules.CLASSES,
+    )
+    directions = settings["directions"]
+    noisy = probe.local_energy(
+        model, noise=settings["noise"], directions=directions, rng=np.random.default_rng(rng)
+    )
+    values = (*_wrong(w, *train), *_wrong(w, *test), _largest(w, *train), float(w.norm()))
+    return dict(zip(numbers, values, strict=True)) | {"local_energy": noisy.error_rate.values}
+
+
+def _wrong(w, x, y):
+    """Return the share of wrong answers and the mean loss of one row of weights."""
+    with rules.torch().no_grad():
+        found = rules.answers(w[None], x)[0]
+        loss = rules.torch().nn.functional.cross_entropy(found, y)
+        return float((found.argmax(dim=1) != y).double().mean()), float(loss)
+
+
+def _largest(w, x, y):
+    """Return the largest eigenvalue of the Hessian, by Lanczos' method to a few per cent."""
+    t = rules.torch()
+    leaf = w.detach()[None].requires_grad_()
+    (slope,) = t.autograd.grad(rules.loss(leaf, x, y), leaf, create_graph=True)
+
+    def product(v):
+        move = t.from_numpy(np.asarray(v, np.float32).ravel())[None]
+        return t.autograd.grad(slope, leaf, move, retain_graph=True)[0][0].numpy()
+
+    operator = LinearOperator((len(w), len(w)), matvec=product, dtype=np.float32)
+    first = np.random.default_rng(0).standard_normal(len(w)).astype(np.float32)
+    options = {"v0": first, "tol": 0.03, "ncv": 8, "return_eigenvectors": False}
+    try:
+        return float(eigsh(operator, 1, which="LA", maxiter=20, **options)[0])
+    except ArpackError:
+        return np.nan
+
+
+EXPERIMENT = Experiment(
+    name="picture-optimisers",
+    title="Test error and flatness of small convolutional networks, trained by six rules",
+    source="this book",
+    chapter=13,
+    scales={
+        "quick": Scale(
+            grid={"data": ("digits",)},
+            samples=2,
+            settings=SETTINGS | {"P": 100, "gradients": 60, "directions": 3},
+            coordinates={"rule": ALL, "rate": RATES[1:2], "noise": NOISES[:2]},
+        ),
+        "paper": Scale(
+            grid={"data": ("digits", "fashion")},
+            samples=10,
+            settings=SETTINGS,
+            coordinates={"rule": ALL, "rate": RATES, "noise": NOISES},
+        ),
+    },
+    variables=VARIABLES,
+    axes={
+        "data": Axis("1", "the pictures"),
+        "rule": Axis("1", "name of the rule, or number of replicas"),
+        "rate": Axis("1", "rate of learning"),
+        "noise": Axis("1", "size of the noise, relative to each weight"),
+    },
+    sample=sample,
+    agreement=Agreement(
+        rtol=1e-5,
+        atol=1e-7,
+        why="steps follow gradients in single precision: in another rounding training takes "
+        "another path",
+        chaotic=True,
+    ),
+    seed=2007,
+    paired=True,
+)
