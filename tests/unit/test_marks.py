@@ -124,7 +124,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def rows(folder):
     """What a run over all of them writes."""
-    assert run(folder, "--timeout", "15", "--memory", "64", "--jobs", "3", "--title", "W") == 1
+    assert run(folder, "--timeout", "45", "--memory", "64", "--jobs", "3", "--title", "W") == 1
     return rows_of(folder)
 
 
@@ -144,7 +144,7 @@ def test_what_went_wrong_is_said(rows):
     assert set(said) == WHOLE
     assert said["broken"].startswith("no notebook")
     assert "ended before the last cell" in said["dies"]
-    assert said["endless"] == "stopped after 15 s"
+    assert said["endless"] == "stopped after 45 s"
     told = {row["student"]: row["said"] for row in rows if row["exercise"] == NUMBER}
     assert told["unnamed"] == "NameError: name 'answer' is not defined"
     assert told["last"].startswith("It is none of the usual mistakes")
