@@ -42,8 +42,8 @@ RULE = {
     "Entropy-SGD": {"steps": 5, "hold": 0.03, "noise": 0.03, "alpha": 0.75},
     "replicated SGD": {"replicas": 3, "first": 5e-3, "last": 0.5},
 }
-# P1's, shorter: sharpness grows ten times as fast in the slow schedule, half the replicas, messages
-# settle less; the fast schedule begins with a third of the step, as the teacher's labels need it.
+# P1's, shorter: the slow schedule grows ten times as fast, half the replicas, messages that
+# settle less; the fast schedule has a third of the step, as the teacher's labels need it.
 RECIPE = {
     "ceSGD fast": RECIPES["ceSGD fast"]
     | {
