@@ -22,7 +22,7 @@ from wfmlib.models import TreeCommittee
 RULES = ("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD")
 OWN = ("ceSGD fast", "ceSGD slow", "LAL", "eLAL", "fBP")
 LABELS = ("random", "teacher")
-RATES = (0.3, 1.0, 3.0)  # times the step of each; for fBP, times its replicas
+RATES = (0.3, 1.0)  # times the step of each; for fBP, times its replicas
 UNITS = 9
 # Descent: the sum of the losses of a mini-batch, times eta. Rules: told to those of `optimisers`.
 DESCENT = {

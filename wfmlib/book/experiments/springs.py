@@ -14,7 +14,6 @@ from wfmlib.book.experiments.committee_optimisers import (
     AXES,
     BETAS,
     DISTANCES,
-    RATES,
     SETTINGS,
     SMALL,
     VARIABLES,
@@ -22,6 +21,7 @@ from wfmlib.book.experiments.committee_optimisers import (
 from wfmlib.book.runs import Axis, Experiment, Scale
 
 REPLICAS = (1, 3, 10, 20)
+RATES = (0.3, 1.0, 3.0)
 
 
 def sample(settings, point, seed):
