@@ -82,6 +82,14 @@ GRIDS = {
             for load in loads
         ]
     },
+    "committee-optimisers": {
+        "labels": ["random", "teacher"],
+        "algorithm": [
+            *("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"),
+            *("ceSGD fast", "ceSGD slow", "LAL", "eLAL", "fBP"),
+        ],
+        "rate": [0.3, 1.0],
+    },
     "committee-reach": {
         "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
         "algorithm": [*FIVE, "LAL, third of a step", "eLAL, third of a step"],
@@ -133,6 +141,11 @@ GRIDS = {
             for v in ("slow", "ten times faster")
         ]
     },
+    "springs": {
+        "algorithm": ["replicated SGD", "eLAL"],
+        "replicas": [1, 3, 10, 20],
+        "rate": [0.3, 1.0, 3.0],
+    },
     "three-units": {"algorithm": FIVE},
     "three-units-reach": {
         "alpha": [1.2, 1.5, 1.8],
@@ -148,6 +161,7 @@ COORDINATES = {
         "distance": [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4],
         "layer": range(4),
     },
+    "committee-optimisers": {"distance": [0.005, 0.02, 0.05, 0.1], "beta": [3, 10]},
     "elal-replicas": {"coupling": AROUND[[6, 10, 14, 18, 22, 26]], "beta": BETAS},
     "exact-flatness": {
         "measure": [f"volume {d}" for d in (1, 2, 3, 4, 6, 8)]
@@ -198,6 +212,7 @@ COORDINATES = {
     "sampling": {"draw": range(2)},
     "single-flips": {"layer": range(4)},
     "slow-growth": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]], "beta": [2, 3, 5, 10]},
+    "springs": {"distance": [0.005, 0.02, 0.05, 0.1], "beta": [3, 10]},
     "three-units": {"coupling": AROUND[[8, 10, 12, 14, 16, 18, 20, 22]]},
     "tree-minima": {
         "coupling": AROUND,
@@ -251,6 +266,7 @@ TRAINED = {
     "cluster-large",
     "cluster-reach",
     "cluster-scale",
+    "committee-optimisers",
     "committee-reach",
     "elal-replicas",
     "free-norms",
@@ -261,6 +277,7 @@ TRAINED = {
     "picture-optimisers",
     "single-flips",
     "slow-growth",
+    "springs",
     "three-units",
     "three-units-reach",
     "tree-minima",

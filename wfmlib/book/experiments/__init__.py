@@ -59,11 +59,11 @@ PATIENCE = 30  # seconds without an answer from the site
 
 NAMES = """
 annealing-losses band-reach binary-networks bp-entropy cluster-large cluster-reach cluster-scale
-committee-reach elal-replicas exact-flatness fbp-committee fbp-local-entropy fbp-perceptron
-fbp-perceptron-success fbp-reach fbp-solve fbp-sweeps free-norms full-capacities full-margins
-image-focusing image-minima image-paths image-training-sets image-volume picture-optimisers
-replicated-annealing replicated-annealing-connected sampling single-flips slow-growth three-units
-three-units-reach tree-minima
+committee-optimisers committee-reach elal-replicas exact-flatness fbp-committee fbp-local-entropy
+fbp-perceptron fbp-perceptron-success fbp-reach fbp-solve fbp-sweeps free-norms full-capacities
+full-margins image-focusing image-minima image-paths image-training-sets image-volume
+picture-optimisers replicated-annealing replicated-annealing-connected sampling single-flips
+slow-growth springs three-units three-units-reach tree-minima
 """
 #: Name of each experiment, and the module that defines it.
 MODULES = {name: f"{__name__}.{name.replace('-', '_')}" for name in NAMES.split()}
