@@ -104,6 +104,9 @@ LATER = {
     "ZP21": "Zavatone-Veth, Pehlevan, Phys. Rev. E 103, L020301 (2021)",
     "A1": "Annesi and others, Phys. Rev. Lett. 131, 227301 (2023)",
     "D1": "Straziota, Demyanenko, Baldassi, Lucibello, arXiv:2502.16292 (2025)",
+    "D17": "Dinh, Pascanu, Bengio, Bengio, ICML (2017), arXiv:1703.04933",
+    "B20": "Baldassi, Malatesta, Negri, Zecchina, J. Stat. Mech. 124012 (2020)",
+    "SB25": "Scherlis, Belrose, arXiv:2501.18812 (2025)",
 }
 
 
@@ -121,6 +124,7 @@ _PAGES = {
     10: "10_3_exercises",
     11: "11_4_exercises",
     12: "12_3_exercises",
+    13: "13_3_exercises",
 }
 _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
 #: Letters that stand alone, each with what is below it or above: they are set as mathematics.

@@ -10,7 +10,8 @@ from itertools import groupby
 from wfmlib.book.commands._table import named, table
 
 _PAPERS = (  # of `wfmlib.book.claims`, which --help does not load
-    "P1", "P2", "P3", "A1", "A25", "D1", "E92", "PZ26", "S1", "S2", "S3", "S4", "S5", "ZP21",
+    "P1", "P2", "P3", "A1", "A25", "B20", "D1", "D17", "E92", "PZ26", "S1", "S2", "S3", "S4",
+    "S5", "SB25", "ZP21",
 )  # fmt: skip
 
 
