@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +32,8 @@ def rectifiers_as_sharp_as_one_likes():
         growth.append(larger / trace)
     grows = all(later > 100.0 * now for now, later in pairwise(growth))
     return grows and max(changes) < 1e-9, (
-        f"the trace grows {growth[0]:.0e} to {growth[-1]:.0e} times; no output changes by 10^-9"
+        f"the trace grows more than 10^{math.floor(math.log10(growth[-1]))} times, and no output "
+        "changes by 10^-9"
     )
 
 
@@ -52,9 +54,9 @@ def directions_underestimate_volumes():
     lines = _compared("rays")
     large = [(value, truth) for size, (truth, value, _) in lines.items() if size >= 200]
     low = [value < truth - 10.0 for value, truth in large]
-    shares = ", ".join(f"e^{truth:.0f}" for _, truth in large)
+    shares = " and ".join(f"10^{truth / math.log(10.0):.0f}" for _, truth in large)
     return len(low) > 1 and all(low), (
-        f"at 200 and 1000 weights they find nothing of shares of {shares}, at 50 they agree; "
+        f"at 200 and 1000 weights they find nothing, of {shares}, at 50 they agree; "
         "networks of millions of weights were not tried"
     )
 
@@ -69,5 +71,5 @@ def gradients_help_to_find_volumes():
     exact = abs(value - truth) < NEAR * error
     return len(finds) == sum(size >= 200 for size in tilted) and not exact, (
         f"at 200 weights they find a volume that is {truth - value:.0f} +- {error:.0f} nats too "
-        "small, where others find none; at 1000 they find none, either"
+        "small, where plain directions find none; at 1000 they find none, either"
     )
