@@ -8,7 +8,7 @@ import pytest
 from wfmlib import Binary, Margin, Perceptron, Spherical, TreeCommittee, learning, patterns
 from wfmlib.book.claim_checks import margins
 from wfmlib.numerics.gaussian import legendre_rule
-from wfmlib.numerics.solvers import NotConverged
+from wfmlib.numerics.solvers import NotConverged, first_root
 from wfmlib.theory import large_deviation, margin_students, teacher_student
 from wfmlib.theory.teacher import taught_replicas
 
@@ -126,6 +126,86 @@ def test_replicas_that_cannot_be_resolved_are_no_answer(monkeypatch):
         taught_replicas.solve(0.9, 1.0, [0.0, 0.0])
 
 
+def around(alpha, distance, overlap):
+    return margin_students.surroundings(
+        DEVICE, alpha, distance, reference=Margin(0.0), reference_teacher=overlap
+    )
+
+
+@pytest.mark.parametrize("overlap", [0.05, 0.3, 0.9])
+def test_students_of_an_overlap_are_those_at_a_distance_from_the_teacher(overlap):
+    """Another calculation has their number; without patterns they would be independent."""
+    students = margin_students.solve(DEVICE, 0.4, teacher=overlap)
+    planted = teacher_student.local_entropy(DEVICE, 0.4, (1.0 - overlap) / 2.0)
+    assert students.teacher == pytest.approx(overlap, abs=1e-12)
+    assert students.entropy == pytest.approx(planted, abs=1e-12)
+    few = margin_students.solve(DEVICE, 0.1, teacher=overlap)
+    assert 0.0 < few.q - overlap**2 < 0.06  # of the order of the load
+
+
+@pytest.mark.parametrize("margin", [Margin(0.0), Margin(0.15)])
+def test_the_overlap_of_most_students_changes_nothing_when_it_is_prescribed(margin):
+    typical = margin_students.solve(DEVICE, 0.8, margin)
+    again = margin_students.solve(DEVICE, 0.8, margin, teacher=typical.teacher)
+    for name in ("q", "q_hat", "teacher_hat", "entropy"):
+        assert getattr(again, name) == pytest.approx(getattr(typical, name), abs=1e-9)
+
+
+def test_around_every_reference_the_highest_point_has_all_students():
+    """There they have the overlap R = q with the teacher, whatever that of the reference is."""
+    student, overlap = margin_students.solve(DEVICE, 0.7), 0.6
+    distance, _ = first_root(lambda d: around(0.7, d, overlap).slope, 0.2, 0.4, step=0.05)
+    top = around(0.7, distance, overlap)
+    assert distance < (1.0 - student.teacher) / 2.0  # nearer to the teacher, nearer to the middle
+    assert top.local_entropy == pytest.approx(student.entropy, abs=1e-7)
+    assert (top.p, top.teacher) == pytest.approx((student.q, student.teacher), abs=1e-6)
+    assert top.t0 == pytest.approx(1.0 - 2.0 * distance, abs=1e-6)
+
+
+def test_local_entropy_grows_with_the_overlap_of_the_reference():
+    """Up to the bound of all weights; a short distance away students are like their reference."""
+    for distance in (0.05, 0.2):
+        heights = [around(0.8, distance, overlap).local_entropy for overlap in (0.3, 0.5, 0.7)]
+        assert heights == sorted(heights)
+    assert heights[-1] < Binary().bound(0.2)
+    near = around(0.4, 0.002, 0.5)
+    assert 0.0 < near.local_entropy < Binary().bound(0.002)
+    assert near.teacher == pytest.approx(0.5, abs=0.005)
+
+
+def test_exact_counts_agree_with_theory():
+    """All solutions of 13 patterns at N = 21: in each instance, over all but the teacher.
+
+    Variance of the overlap with the teacher, share of it in the overlap with the barycentre, and
+    slope of the local entropy within three flips [statistical errors 0.02, 0.01, 0.004].
+    """
+    N, P = 21, 13
+    alpha, step = P / N, 0.02
+    student = teacher_student.solve(DEVICE, alpha)
+    distance = (1.0 - student.q) / 2.0
+    slopes = teacher_student.curve(DEVICE, alpha, [distance - 1e-3, distance + 1e-3]).slope.values
+    bend = np.diff(slopes).item() / 2e-3
+    sides = [around(alpha, distance, student.q + h).slope for h in (-step, step)]
+    heights = [around(alpha, 3 / N, student.q + h).local_entropy for h in (-step, step)]
+    found = []
+    for child in np.random.SeedSequence([13, N]).spawn(60):
+        xi, sigma, teacher = patterns.teacher_student(P, N, rng=child)
+        every = learning.enumerate_solutions(DEVICE, xi, sigma, keep=10**6, threads=1)
+        w = every.solutions.astype(float)
+        known, middle = w @ teacher / N, w @ w.mean(axis=0) / N
+        volume = np.log(np.sum(w @ w.T >= N - 2 * 3, axis=1))
+        others = known < 1.0
+        if others.sum() > 30:
+            slope = np.polyfit(known[others], volume[others] / N, 1)[0]
+            found.append((N * np.var(known), N * np.var(middle), slope))
+    variance, of_middle, slope = np.mean(found, axis=0)
+    assert variance == pytest.approx(-4.0 / bend, abs=0.06)  # 0.75
+    share = np.diff(sides).item() / step / bend  # 0.13
+    assert of_middle / variance == pytest.approx(share, abs=0.03)
+    by_theory = np.diff(heights).item() / (2 * step)  # 0.046
+    assert slope == pytest.approx(by_theory, abs=0.012)
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match="alpha must be"):
         margin_students.solve(DEVICE, 1.3)
@@ -139,6 +219,11 @@ def test_what_is_refused():
         margin_students.surroundings(DEVICE, 1.0, 0.1, reference=Margin(1.5))
     with pytest.raises(TypeError, match="reference must be Margin"):
         margin_students.surroundings(DEVICE, 1.0, 0.1, reference=0.1)
+    for overlap in (0.0, 1.0):
+        with pytest.raises(ValueError, match="teacher must be"):
+            margin_students.solve(DEVICE, 1.0, teacher=overlap)
+    with pytest.raises(ValueError, match="reference_teacher must be an overlap that students"):
+        around(1.0, 0.1, 0.98)
     with pytest.raises(ValueError, match="distance must be"):
         margin_students.surroundings(DEVICE, 1.0, 0.0, reference=Margin(0.1))
     with pytest.raises(ValueError, match="alpha must be"):

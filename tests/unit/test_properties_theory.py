@@ -267,6 +267,8 @@ def test_students_with_a_margin(data):
     perceptron = {"device": Perceptron(), "alpha": load}
     margin = Margin(data.draw(edges(margin_students.MARGIN.low, margin_students.MARGIN.high)))
     settled(answer(margin_students.solve, **perceptron, constraint=margin))
+    known = data.draw(edges(1e-6, Range.of(margin_students.Known).high))
+    settled(answer(margin_students.solve, **perceptron, constraint=margin, teacher=known))
     overlap = data.draw(edges(0.1, Range.of(margin_students.Overlap).high))
     settled(answer(margin_students.replicas, **perceptron, overlap=overlap))
 

@@ -106,6 +106,9 @@ LATER = {
     "D1": "Straziota, Demyanenko, Baldassi, Lucibello, arXiv:2502.16292 (2025)",
     "AT24": "Altschuler, Tikhomirov, arXiv:2401.15092 (2024)",
     "B23": "Barbier, El Alaoui, Krzakala, Zdeborová, arXiv:2310.02850 (2023)",
+    "D17": "Dinh, Pascanu, Bengio, Bengio, ICML (2017), arXiv:1703.04933",
+    "B20": "Baldassi, Malatesta, Negri, Zecchina, J. Stat. Mech. 124012 (2020)",
+    "SB25": "Scherlis, Belrose, arXiv:2501.18812 (2025)",
 }
 
 
@@ -123,6 +126,7 @@ _PAGES = {
     10: "10_3_exercises",
     11: "11_4_exercises",
     12: "12_3_exercises",
+    13: "13_4_exercises",
 }
 _COLUMNS = ("Claim", "Quoted", "Found", "Verdict")
 #: Letters that stand alone, each with what is below it or above: they are set as mathematics.

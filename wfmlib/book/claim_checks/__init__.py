@@ -10,6 +10,7 @@ from wfmlib.book.claim_checks.annealing_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.binary_perceptron import *  # noqa: F403
 from wfmlib.book.claim_checks.committees import *  # noqa: F403
 from wfmlib.book.claim_checks.cross_entropy_claims import *  # noqa: F403
+from wfmlib.book.claim_checks.flatness_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.full_breaking import *  # noqa: F403
 from wfmlib.book.claim_checks.image_claims import *  # noqa: F403
 from wfmlib.book.claim_checks.least_action_claims import *  # noqa: F403

@@ -7,6 +7,9 @@ to which typical students of the largest margin lie in a dense region of student
 [eq-taught-local-entropy], and the load up to which the densest regions hold together
 [eq-taught-replicas]. Perceptrons with binary weights, replica symmetric. The saddle points stand
 in `taught_surroundings`, around one student, and `taught_replicas`, of many.
+
+The overlap R may be prescribed instead: then R_hat is what sets it, and the students are those,
+rare ones, that are so near to the teacher or so far from it  [eq-informed-reference].
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ def __dir__():
 
 Load: TypeAlias = Annotated[float, Interval(ge=0.1, le=1.2)]  #: beyond, the teacher is soon alone
 Overlap: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.999)]
+Known: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.99)]  #: overlap with the teacher
 MARGIN = Range(0.0, 1.0)
 STRIDE = 0.05  # in the margin, from one student to the next
 TOLERANCE = 1e-12
@@ -63,7 +67,7 @@ THRESHOLDS = (1.02, 1.12)  # loads between which both are looked for
 
 @dataclass(frozen=True, repr=False)
 class Student(Shown):
-    """Typical students of a margin.
+    """Typical students of a margin, or typical ones among those of an overlap with the teacher.
 
     Attributes
     ----------
@@ -75,7 +79,7 @@ class Student(Shown):
     q, q_hat : float
         Overlap of two students, and its conjugate.
     teacher, teacher_hat : float
-        Overlap R of a student with the teacher, and its conjugate.
+        Overlap R of a student with the teacher, found or prescribed, and its conjugate.
     entropy : float
         Logarithm of the number of students, in nats per weight  [eq-taught-entropy]. Negative:
         there are none.
@@ -96,7 +100,13 @@ class Student(Shown):
 
 
 @arguments.checked
-def solve(device: Perceptron, alpha: Load, constraint: Margin = Margin(0.0)) -> Student:
+def solve(
+    device: Perceptron,
+    alpha: Load,
+    constraint: Margin = Margin(0.0),
+    *,
+    teacher: Known | None = None,
+) -> Student:
     """Solve for the typical students of a margin  [eq-taught-entropy].
 
     Parameters
@@ -107,6 +117,9 @@ def solve(device: Perceptron, alpha: Load, constraint: Margin = Margin(0.0)) -> 
         Load, patterns per weight, from 0.1 to 1.2.
     constraint : Margin
         From 0 to 1.
+    teacher : float, optional
+        Overlap with the teacher, above 0, up to 0.99: students of this overlap alone
+        [eq-informed-reference]. That of most students where None.
 
     Returns
     -------
@@ -125,11 +138,13 @@ def solve(device: Perceptron, alpha: Load, constraint: Margin = Margin(0.0)) -> 
     >>> student = solve(Perceptron(), 1.0, Margin(0.1))
     >>> round(student.q, 4), round(student.teacher, 4), round(student.entropy, 4)
     (0.6472, 0.5994, 0.0176)
+    >>> round(solve(Perceptron(), 1.0, teacher=0.7).entropy, 4)  # without a margin
+    0.0915
     """
     margin = _checked(device, constraint).kappa
     student: Any = None
     for step in np.linspace(0.0, margin, 1 + math.ceil(margin / STRIDE)).tolist():
-        student = _student(alpha, step, student)
+        student = _student(alpha, step, student, teacher)
     return student
 
 
@@ -141,22 +156,37 @@ def _checked(device, constraint=Margin(0.0)):
     return constraint
 
 
-def _student(alpha, margin, near):
-    """Return the saddle point found from that of a similar margin."""
+def _student(alpha, margin, near, teacher=None):
+    """Return the saddle point found from that of a similar margin, at a given overlap or none."""
     start = [0.5, 0.5] if near is None else [near.q_hat, near.teacher_hat]
+    unknowns = 2 if teacher is None else 1
+
+    def conjugates(logs):
+        q_hat = math.exp(logs[0])
+        return q_hat, math.exp(logs[1]) if teacher is None else _lean(q_hat, teacher)
 
     def image(logs):
         if not np.all(np.abs(logs) < 8.0):
-            return np.full(2, np.nan)
-        return np.log(alpha * np.array(_forces(margin, *_overlaps(*np.exp(logs))[:2])[:2]))
+            return np.full(unknowns, np.nan)
+        forces = _forces(margin, *_overlaps(*conjugates(logs))[:2])
+        return np.log(alpha * np.array(forces[:unknowns]))
 
-    logs, report = fixed_point(image, np.log(start), tolerance=TOLERANCE, max_iterations=300)
-    q_hat, teacher_hat = np.exp(logs).tolist()
-    q, teacher, term = _overlaps(q_hat, teacher_hat)
-    *_, energetic = _forces(margin, q, teacher)
-    entropy = -0.5 * q_hat * (1.0 - q) - teacher * teacher_hat + term + alpha * energetic
-    numbers = map(float, (q, q_hat, teacher, teacher_hat, entropy))
+    start = np.log(start[:unknowns])
+    logs, report = fixed_point(image, start, tolerance=TOLERANCE, max_iterations=300)
+    q_hat, teacher_hat = conjugates(logs)
+    q, known, term = _overlaps(q_hat, teacher_hat)
+    *_, energetic = _forces(margin, q, known)
+    entropy = -0.5 * q_hat * (1.0 - q) - known * teacher_hat + term + alpha * energetic
+    numbers = map(float, (q, q_hat, known, teacher_hat, entropy))
     return Student(Perceptron(), alpha, Margin(margin), *numbers, report)
+
+
+def _lean(q_hat, teacher):
+    """Return the R_hat at which weights have an overlap with the teacher."""
+    most = 10.0 + 6.0 * math.sqrt(q_hat)
+    return scipy.optimize.brentq(
+        lambda lean: _overlaps(q_hat, lean)[1] - teacher, -most, most, xtol=1e-14
+    )
 
 
 def _overlaps(q_hat, teacher_hat):
@@ -231,7 +261,7 @@ def _best(alpha):
 
 @dataclass(frozen=True, repr=False)
 class Surroundings(Shown):
-    """The students of one margin at one distance from a typical student of another.
+    """The students of one margin at one distance from a student of another.
 
     Attributes
     ----------
@@ -240,6 +270,8 @@ class Surroundings(Shown):
         The load, and the fraction of weights that differ.
     reference, constraint : Margin
         The reference's, and that of the students counted.
+    reference_teacher : float
+        Overlap of the reference with the teacher.
     local_entropy : float
         Logarithm of their number, in nats per weight  [eq-taught-local-entropy].
     slope : float
@@ -250,7 +282,10 @@ class Surroundings(Shown):
         Residual: largest change of an unknown in one more turn of the loop.
     """
 
-    printed_arguments = ("device", "alpha", "distance", "reference", "constraint")
+    printed_arguments = (
+        *("device", "alpha", "distance", "reference", "constraint"),
+        "reference_teacher",
+    )
     counted = ("local_entropy",)
     printed_answers = ("local_entropy", "slope", "p", "t0", "teacher")
 
@@ -259,6 +294,7 @@ class Surroundings(Shown):
     distance: float
     reference: Margin
     constraint: Margin
+    reference_teacher: float
     local_entropy: float
     slope: float
     p: float
@@ -278,6 +314,7 @@ def surroundings(
     constraint: Margin = Margin(0.0),
     *,
     reference: Margin,
+    reference_teacher: Known | None = None,
 ) -> Surroundings:
     """Solve for the students at one distance from a typical student  [eq-taught-local-entropy].
 
@@ -293,6 +330,9 @@ def surroundings(
         Of the students that are counted, from 0 to 1.
     reference : Margin
         Of the student in the middle, from 0 to `max_margin`.
+    reference_teacher : float, optional
+        Its overlap with the teacher, above 0, up to 0.99  [eq-informed-reference]. That of most
+        students where None.
 
     Returns
     -------
@@ -302,7 +342,7 @@ def surroundings(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or out of range; also if there are no
-        students of the reference's margin.
+        students of the reference's margin, or of its overlap with the teacher.
     NotConverged
         Where no saddle point is found.
 
@@ -316,11 +356,25 @@ def surroundings(
     >>> point = surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.1))
     >>> round(point.local_entropy, 4), round(point.teacher, 4)
     (0.0785, 0.5916)
+
+    Students nearer to the teacher have more students around them:
+
+    >>> around = [
+    ...     surroundings(Perceptron(), 1.0, 0.1, reference=Margin(0.0), reference_teacher=overlap)
+    ...     for overlap in (0.4, 0.7)
+    ... ]
+    >>> [round(point.local_entropy, 4) for point in around]
+    [0.0478, 0.0694]
     """
     arguments.member("reference", reference, (Margin,))
     _checked(device, constraint)
     MARGIN.check("reference.kappa", reference.kappa)
-    student = solve(device, alpha, reference)
+    student = solve(device, alpha, reference, teacher=reference_teacher)
+    if student.entropy < -1e-9 and reference_teacher is not None:
+        raise ValueError(
+            "reference_teacher must be an overlap that students have, at alpha = "
+            f"{student.alpha:g} and {reference}; got {reference_teacher:g}"
+        )
     if student.entropy < -1e-9:
         raise ValueError(
             f"reference must be a margin that students reach, at alpha = {student.alpha:g} at "
@@ -328,7 +382,7 @@ def surroundings(
         )
     path = [*(place for place in PATH if place > distance), distance]
     turn, report = _follow(path, student, constraint)
-    problem = device, student.alpha, distance, reference, constraint
+    problem = device, student.alpha, distance, reference, constraint, student.teacher
     p, t0, teacher = map(float, (turn.p, turn.t0, turn.teacher))
     return Surroundings(*problem, turn.local_entropy, turn.slope, p, t0, teacher, report)
 
