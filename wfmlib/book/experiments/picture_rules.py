@@ -271,7 +271,7 @@ def sgd(settings, rate, w, batches, steps):
 def swa(settings, rate, w, batches, steps):
     """Take steps of SGD, half as large in the second half, and return the mean of that half.
 
-    Izmailov et al., arXiv 1803.05407, Algorithm 1, with c = 1 step.
+    Izmailov et al., arXiv 1803.05407, but with the weights of every step instead of every epoch.
     """
     u, total = 0.0, 0.0
     for k in range(steps):
@@ -285,8 +285,8 @@ def swa(settings, rate, w, batches, steps):
 def sam(settings, rate, w, batches, steps, adaptive):
     """Take the gradient where the batch's loss is higher: at w + rho T^2 g / |T g|.
 
-    T = 1 (Foret et al., arXiv 2010.01412, eq. 2), or |w| + eta (Kwon et al., arXiv 2102.11600,
-    eq. 8, which is "adaptive").
+    T = 1 (Foret et al., arXiv 2010.01412), or |w| + eta (Kwon et al., arXiv 2102.11600,
+    which is "adaptive").
     """
     u, rho = 0.0, settings["rho"]["ASAM" if adaptive else "SAM"]
     for k in range(steps):
@@ -303,7 +303,7 @@ def entropy_sgd(settings, rate, w, batches, steps, generator):
 
     Inner steps x = x - rate (g + gamma (x - w)) + noise, from x = w, with a running mean m of x;
     then u = beta u + w - m and w = w - u. gamma grows, so that the ball in which the entropy is
-    measured shrinks (Chaudhari et al., arXiv 1611.01838, Algorithm 1 and sec. 4.3).
+    measured shrinks (Chaudhari et al., arXiv 1611.01838).
     """
     u, inner = 0.0, settings["inner"]
     for k in range(steps):
@@ -322,7 +322,7 @@ def replicated(settings, rate, w, batches, steps, number):
     """Take steps of SGD in replicas with batches of their own, and pull them to their centre.
 
     All begin at the same weights. The pull is a share of the distance, which grows (Pittorino et
-    al., arXiv 2006.07897, Algorithm 2).
+    al., arXiv 2006.07897).
     """
     u, rates = 0.0, len(w)
     w, rate = w.repeat_interleave(number, dim=0), rate.repeat_interleave(number, dim=0)
