@@ -173,7 +173,10 @@ def store_references() -> None:
         path = REFERENCES / f"{chapter.stem}.json"
         old = path.read_text() if path.exists() else ""
         new = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        path.write_text(new)
+        if entries:
+            path.write_text(new)
+        else:
+            path.unlink(missing_ok=True)
         name = path.relative_to(ROOT).as_posix()
         lines = difflib.unified_diff(old.splitlines(), new.splitlines(), name, name, lineterm="")
         print("\n".join(lines) or f"{name}: unchanged")
