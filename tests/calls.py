@@ -142,10 +142,7 @@ CALLS = [
     (teacher_student.max_margin, THEORY),
     (margin_students.solve, {**THEORY, "teacher": 0.5}),
     (margin_students.max_margin, {**THEORY, "alpha": 0.6}),
-    (
-        margin_students.surroundings,
-        {**AROUND, "reference": Margin(0.01), "reference_teacher": 0.5},
-    ),
+    (margin_students.surroundings, {**AROUND, "reference": Margin(0.01)}),
     (margin_students.replicas, DENSE),
     (cross_entropy.loss, {"gamma": 1.0, "stability": 0.5}),
     (cross_entropy.zero_entropy_beta, {**THEORY, "gamma": 1.0}),

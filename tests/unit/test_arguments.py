@@ -48,6 +48,7 @@ OTHER = {
     "pairs of numbers that depend on each other": "features successes number protocol overlaps",
     "names or numbers of classes": "classes",
     "values of a weight, and what depends on them": "values mean_square",
+    "an overlap that students must have, of which a test of its own tells": "reference_teacher",
     "names, or numbers of steps, of which a test of its own tells": "ansatz steps",
     "what a solver has found": "residual tolerance iterations value bound",
 }

@@ -224,6 +224,9 @@ def test_what_is_refused():
             margin_students.solve(DEVICE, 1.0, teacher=overlap)
     with pytest.raises(ValueError, match="reference_teacher must be an overlap that students"):
         around(1.0, 0.1, 0.98)
+    for overlap in (0.0, 1.0, math.nan):
+        with pytest.raises(ValueError, match="reference_teacher must be finite"):
+            around(1.0, 0.1, overlap)
     with pytest.raises(ValueError, match="distance must be"):
         margin_students.surroundings(DEVICE, 1.0, 0.0, reference=Margin(0.1))
     with pytest.raises(ValueError, match="alpha must be"):

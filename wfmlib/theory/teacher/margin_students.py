@@ -51,6 +51,7 @@ Load: TypeAlias = Annotated[float, Interval(ge=0.1, le=1.2)]  #: beyond, the tea
 Overlap: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.999)]
 Known: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.99)]  #: overlap with the teacher
 MARGIN = Range(0.0, 1.0)
+KNOWN = Range(0.0, 0.99, low_open=True)  # as `Known`, where students of that overlap must exist
 STRIDE = 0.05  # in the margin, from one student to the next
 TOLERANCE = 1e-12
 START = (0.0, 0.5, 0.3)  # of `taught_surroundings.Turn`, far from the reference
@@ -314,7 +315,7 @@ def surroundings(
     constraint: Margin = Margin(0.0),
     *,
     reference: Margin,
-    reference_teacher: Known | None = None,
+    reference_teacher: float | None = None,
 ) -> Surroundings:
     """Solve for the students at one distance from a typical student  [eq-taught-local-entropy].
 
@@ -369,6 +370,8 @@ def surroundings(
     arguments.member("reference", reference, (Margin,))
     _checked(device, constraint)
     MARGIN.check("reference.kappa", reference.kappa)
+    if reference_teacher is not None:
+        KNOWN.check("reference_teacher", reference_teacher)
     student = solve(device, alpha, reference, teacher=reference_teacher)
     if student.entropy < -1e-9 and reference_teacher is not None:
         raise ValueError(
