@@ -51,7 +51,7 @@ Load: TypeAlias = Annotated[float, Interval(ge=0.1, le=1.2)]  #: beyond, the tea
 Overlap: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.999)]
 Known: TypeAlias = Annotated[float, Interval(gt=0.0, le=0.99)]  #: overlap with the teacher
 MARGIN = Range(0.0, 1.0)
-KNOWN = Range(0.0, 0.99, low_open=True)  # as `Known`, where students of that overlap must exist
+KNOWN = Range.of(Known)  # checked by hand where students of that overlap must exist, too
 STRIDE = 0.05  # in the margin, from one student to the next
 TOLERANCE = 1e-12
 START = (0.0, 0.5, 0.3)  # of `taught_surroundings.Turn`, far from the reference
