@@ -126,7 +126,7 @@ def gap_onset(
     >>> round(gap_onset(Perceptron(Spherical()), Margin(-1.6)), 2)  # where symmetry is lost
     23.06
 
-    At margin -1.4, where the gap opens later, it is 19.07, after some ten seconds.
+    At margin -1.4, where the gap opens later, it is 19.07, after some five seconds.
     """
     arguments.member("device", device, (Perceptron,))
     axes = checked(device, constraint, kinds=(PERCEPTRON,), weights=(Spherical,))
@@ -139,10 +139,12 @@ def gap_onset(
 
     if first(onset) <= 0.0:
         return onset
-    end = solve(device, constraint)
-    if slope(end)[0] >= 0.0:
-        return math.inf
-    high = _where_negative(first, onset, end.alpha)
+    high = onset + NEAREST[0] * (solve(device, constraint, steps=steps).alpha - onset)
+    if first(high) >= 0.0:  # it opens close to capacity, if it opens
+        end = solve(device, constraint)
+        if slope(end)[0] >= 0.0:
+            return math.inf
+        high = _where_negative(first, onset, end.alpha)
     return float(scipy.optimize.brentq(first, onset, high, rtol=TOLERANCE))
 
 
