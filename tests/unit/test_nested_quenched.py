@@ -220,6 +220,6 @@ def test_free_sizes_are_best():
 
 def test_large_groups_are_out_of_range():
     with pytest.raises(NotConverged):
-        clusters.nested_threshold(PERCEPTRON, (30, 30), **QUENCHED)
+        clusters.nested_threshold(PERCEPTRON, (12, 12), **QUENCHED)
     with pytest.raises(ValueError, match="average"):
         clusters.nested_threshold(PERCEPTRON, (2, 2), average="typical")

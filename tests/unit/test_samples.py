@@ -5,6 +5,7 @@ import pytest
 
 from wfmlib.book import experiments
 
+THEORY = ("full-capacities", "full-margins")  # which draw nothing
 NAMES = tuple(name for name in experiments.names() if name != "toy")
 
 
@@ -19,11 +20,13 @@ def test_a_sample_is_as_declared_and_repeats_itself(name):
     if name == "picture-optimisers":
         pytest.importorskip("torch", reason="picture-optimisers needs the extra torch")
     found = [task.compute() for task in first_samples(name)]
-    again = first_samples(name)[0].compute()
     for values in found:
         assert set(values) == set(experiments.get(name).variables)
         numbers = [one[np.isfinite(one)].size for one in values.values()]
         assert sum(numbers) > len(numbers) / 2
+    if name in THEORY:
+        return
+    again = first_samples(name)[0].compute()
     for variable, value in found[0].items():
         np.testing.assert_array_equal(value, again[variable], err_msg=variable)
 

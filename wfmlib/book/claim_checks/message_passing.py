@@ -35,6 +35,7 @@ RELIABLE = (0.02, 0.27)  # distances: above some 1/N, below where most solutions
 # ------------------------------------------------------------------------------------------------
 
 
+@cache
 def _replica_entropy(load):
     """Return the log of the solutions' share of the sphere, three units, replica symmetry."""
     return typical.solve(COMMITTEE, load).entropy
