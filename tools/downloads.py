@@ -318,6 +318,7 @@ def setup(app):
     if "://" in first_cell.site():
         app.setup_extension("sphinxext.opengraph")
         app.setup_extension("sphinx_sitemap")
+    app.add_config_value("wfm_solved", SOLVED, "env")  # or pages read before keep theirs
     if not SOLVED:
         app.add_transform(Unsolved)
     app.connect("config-inited", configure, priority=400)
