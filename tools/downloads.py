@@ -22,11 +22,13 @@ import shutil
 import sys
 import tomllib
 import zipfile
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
 import yaml
+from docutils import nodes
 from hatchling.builders.wheel import WheelBuilder
 from sphinx.transforms import SphinxTransform
 from sphinx_exercise.nodes import solution_node
@@ -133,7 +135,7 @@ def publish(app, pagename, templatename, context, doctree) -> None:
 
 
 class Unsolved(SphinxTransform):
-    """Takes the solutions out of a page.
+    """Takes the solutions out of a page, and the sentence that says that they are folded.
 
     The setting `hide_solutions` of sphinx-exercise takes out their first lines alone.
     """
@@ -144,6 +146,10 @@ class Unsolved(SphinxTransform):
         """Remove them."""
         for node in list(self.document.findall(solution_node)):
             node.parent.remove(node)
+        for node in self.document.findall(nodes.paragraph):
+            first = list(takewhile(lambda one: isinstance(one, nodes.Text), node))
+            if exercises.FOLDED.search(said := "".join(first)):
+                node[: len(first)] = [nodes.Text(exercises.FOLDED.sub("", said))]
 
 
 def fold(notebook, known: dict[str, numbering.Number], solved: bool = SOLVED) -> None:
@@ -156,6 +162,8 @@ def fold(notebook, known: dict[str, numbering.Number], solved: bool = SOLVED) ->
         if label is not None and not solved:
             texts.setdefault(cell.id, "")
             continue
+        if not solved and cell.cell_type == "markdown":
+            text = exercises.FOLDED.sub("", text)
         if cell.cell_type == "code":
             if label is not None:
                 cell.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
@@ -310,6 +318,7 @@ def setup(app):
     if "://" in first_cell.site():
         app.setup_extension("sphinxext.opengraph")
         app.setup_extension("sphinx_sitemap")
+    app.add_config_value("wfm_solved", SOLVED, "env")  # or pages read before keep theirs
     if not SOLVED:
         app.add_transform(Unsolved)
     app.connect("config-inited", configure, priority=400)

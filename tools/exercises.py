@@ -34,6 +34,7 @@ EXERCISE = re.compile(
     r"(?P<body>.*?)^```\{exercise-end\}\n```",
     re.MULTILINE | re.DOTALL,
 )
+FOLDED = re.compile(r"\s*Solutions are folded,[^.]*\.")  # said before the exercises
 CALLED = re.compile(r"exercises\.check\((?:&quot;|\")(\d+\.\d+)")  # in a built page
 CHECK = re.compile(r"`(exercises\.check\([^`]+\))`")
 RATED = re.compile(r"(?P<first>▷ )?(?P<name>.+) \[(?P<hard>[1-5])\]")  # a title, see ways.md
@@ -135,7 +136,7 @@ def unsolved(text: str) -> str:
     marks = [*SOLUTION.finditer(text)]
     for begin, end in list(zip(marks[::2], marks[1::2], strict=True))[::-1]:
         text = text[: begin.start()].rstrip("\n") + "\n" + text[end.end() :]
-    return text
+    return FOLDED.sub("", text)
 
 
 def without_code(text: str) -> str:

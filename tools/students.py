@@ -35,7 +35,7 @@ CODE_ANSWER = "# Your answer here."
 IMPORT_CHECK = "from wfmlib.book import exercises"
 # What the pages say about solutions and forms that are not here.
 ONLY_ON_PAGES = re.compile(
-    r"\s*Solutions are folded,[^.]*\.|^Where an exercise has a \*Check\*.*?(?:\n\n|\Z)",
+    rf"{exercises.FOLDED.pattern}|^Where an exercise has a \*Check\*.*?(?:\n\n|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 TRIAL = re.compile(rf"{IMPORT_CHECK}\n+exercises\.check\([^\n]*\)\s*")

@@ -40,6 +40,10 @@ number = 42
 
 ## Exercises
 
+By hand. Solutions are folded, and are
+executed with the page.
+A *rating* ends each title.
+
 ```{exercise-start} Twice
 :label: ex-twice
 ```
@@ -237,11 +241,12 @@ def test_source_of_a_page_without_solutions():
     left = exercises.unsolved(TOY)
     assert "*By code.* Double the number." in left
     assert "## After the exercise" in left
-    for gone in ("solution-", "Multiply", "double ="):
+    for gone in ("solution-", "Multiply", "double =", "folded"):
         assert gone not in left
     for chapter in CHAPTERS:
         text = chapter.read_text()
         left, right = exercises.unsolved(text), SOLUTION.sub("", text)
+        right = re.sub(r" *Solutions are folded[\w\s,]*\.", "", right)
         assert re.sub(r"\n+", "\n", left) == re.sub(r"\n+", "\n", right)
 
 
@@ -268,6 +273,10 @@ def test_pages_without_solutions(said, tmp_path):
         text = (pages / name).read_text().lower()
         assert "after" in text
         assert ("multipl" in text) == (said == "yes"), name
+        if name != "searchindex.js":
+            assert ("are folded" in text) == (said == "yes"), name
+            assert "by hand." in text, name
+            assert "ends each title." in text, name
 
 
 @pytest.mark.parametrize(
