@@ -555,3 +555,45 @@ def test_a_tint_runs_to_white():
     assert palette.tint("sign", 1.0) == display.COLOURS["sign"]
     assert palette.tint("#123456", 0.0) == "#ffffff"
     assert palette.luminance(palette.tint("sign", 0.5)) > palette.luminance("sign")
+
+
+def test_a_smooth_curve_keeps_the_computed_points_and_adds_no_extremum():
+    x, y = np.array([4.0, 2.0, 1.0, 0.5, 0.2]), np.array([1.0, 1.0, 5.0, 2.0, 8.0])
+    for log in ("", "x", "y", "xy"):
+        fine, curve = display.smooth(x, y, log=log)
+        np.testing.assert_allclose(fine[::16], x)
+        np.testing.assert_allclose(curve[::16], y)
+        assert curve.min() > 1 - 1e-12
+        assert curve.max() < 8 + 1e-12
+        assert (np.diff(fine) < 0).all()
+
+
+def test_a_smooth_curve_is_exact_for_powers_on_logarithmic_axes():
+    x = np.geomspace(0.1, 10, 5)
+    fine, curve = display.smooth(x, 3 * x**-1.5, log="xy")
+    np.testing.assert_allclose(curve, 3 * fine**-1.5)
+
+
+def test_a_smooth_curve_has_gaps_where_a_value_is_missing():
+    fine, curve = display.smooth(range(6), [0.0, 1.0, 3.0, np.nan, 2.0, 1.0])
+    assert np.isnan(curve).sum() == np.isnan(fine).sum() == 1
+    assert len(curve) == 33 + 1 + 2
+    assert [len(z) for z in display.smooth([1, 2], [np.nan, np.inf])] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [([0, 1], [0]), ([[0, 1]], [[0, 1]]), ([0, 0], [1, 2]), ([0, 2, 1], [1, 2, 3])],
+)
+def test_what_is_no_curve_is_not_smoothed(arguments):
+    with pytest.raises(ValueError, match="x "):
+        display.smooth(*arguments)
+
+
+def test_a_logarithm_needs_positive_values():
+    with pytest.raises(ValueError, match="positive"):
+        display.smooth([0, 1], [1, 2], log="x")
+    with pytest.raises(ValueError, match="positive"):
+        display.smooth([1, 2], [-1, 2], log="y")
+    with pytest.raises(ValueError, match="log"):
+        display.smooth([1, 2], [1, 2], log="z")

@@ -9,6 +9,7 @@ from wfmlib.book.display.notebook import figures, progress
 from wfmlib.book.display.palette import COLOURS, CYCLE, LINES
 from wfmlib.book.display.plotting import plot
 from wfmlib.book.display.slider import slider, stops_of
+from wfmlib.book.display.smoothing import smooth
 from wfmlib.book.display.tables import table
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "plot",
     "progress",
     "slider",
+    "smooth",
     "stops_of",
     "table",
 ]

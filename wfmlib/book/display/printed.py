@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from io import BytesIO
-from itertools import pairwise
 
 import numpy as np
 
 from wfmlib.book.display.curves import Rule
 from wfmlib.book.display.palette import CYCLE, LINES, resolve, tint
+from wfmlib.book.display.smoothing import smooth
 
 MOST = 5
 
@@ -69,12 +69,16 @@ def png(slider) -> bytes:
 def _finer(x, y):
     """Return more points of the curves that the page draws through these points.
 
-    Where a value is missing, or x does not rise, the points are returned as they are.
+    Where x neither rises nor falls, or points are few, they are returned as they are.
     """
-    if len(x) > 1 or x.shape[1] < 3 or not (np.diff(x) > 0).all() or not np.isfinite(y).all():
+    steps = np.diff(x)
+    if x.shape[1] < 3 or not ((steps > 0).all(axis=1) | (steps < 0).all(axis=1)).all():
         return [x, y]
-    from scipy.interpolate import PchipInterpolator
-
-    parts = [np.linspace(a, b, 8, endpoint=False) for a, b in pairwise(x[0])]
-    fine = np.append(np.concatenate(parts), x[0, -1])
-    return [fine[None], PchipInterpolator(x[0], y, axis=1)(fine)]
+    count = max(len(x), len(y))
+    rows = (np.broadcast_to(z, (count, z.shape[1])) for z in (x, y))
+    fine = [smooth(*row) for row in zip(*rows, strict=True)]
+    longest = max(len(u) for u, _ in fine)
+    filled = [
+        [np.pad(z, (0, longest - len(z)), constant_values=np.nan) for z in pair] for pair in fine
+    ]
+    return [np.array(z) for z in zip(*filled, strict=True)]
