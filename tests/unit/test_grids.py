@@ -88,7 +88,7 @@ GRIDS = {
             *("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"),
             *("ceSGD fast", "ceSGD slow", "LAL", "eLAL", "fBP"),
         ],
-        "rate": [0.3, 1.0],
+        "rate": [0.1, 0.3, 1.0],
     },
     "committee-reach": {
         "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
