@@ -3,8 +3,16 @@
 The tree of P1, Sec. V. Labels are random, or those of a teacher of the same form with Gaussian
 weights. Plain descent and the rules of `optimisers` share all but the rule: the loss, the numbers
 of mini-batches and epochs, and a sharpness of the units that grows. The algorithms of the book
-stop when their own aim is reached. On a tree no change of order or of signs leaves the function
-as it is, so that nothing is to be matched before a path between two solutions is drawn.
+stop when their own aim is reached. What the rules are told was chosen by eye on an eleventh
+instance. The loss of descent is the cross-entropy at gamma = 3, and the sharpness beta of units
+tanh(beta x) grows from 1 to 6 in 400 epochs. fBP has no step: a rate multiplies its replicas; with
+one replica it is belief propagation, and ends with some wrong answers.
+
+Of replicas the centre is measured. The local energy is the mean training error in random
+directions at a distance, each unit kept at norm one. The Hessian is that of a smooth square loss.
+Of the signed preactivations the middle one decides, and is the margin. On a tree no change of
+order or of signs leaves the function as it is, so that nothing is to be matched before a path
+between two solutions is drawn.
 """
 
 from __future__ import annotations
