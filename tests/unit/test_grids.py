@@ -88,7 +88,7 @@ GRIDS = {
             *("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"),
             *("ceSGD fast", "ceSGD slow", "LAL", "eLAL", "fBP"),
         ],
-        "rate": [0.3, 1.0],
+        "rate": [0.1, 0.3, 1.0],
     },
     "committee-reach": {
         "alpha": [1.4, 1.6, 1.8, 2.0, 2.2],
@@ -202,10 +202,11 @@ COORDINATES = {
     "picture-optimisers": {
         "rule": [
             *("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD"),
-            *("1 replica", "10 replicas"),
+            *("1 replica", "10 replicas", "20 replicas"),
         ],
         "rate": [0.02, 0.03, 0.04],
         "noise": [0.1, 0.2, 0.3, 0.5],
+        "match": ["none", "answers"],
     },
     "replicated-annealing": FLIPS,
     "replicated-annealing-connected": FLIPS,

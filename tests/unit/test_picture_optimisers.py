@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wfmlib.book import experiments, runs
+from wfmlib.book.experiments import picture_optimisers as pictures
 from wfmlib.book.experiments import picture_rules as rules
 
 SETTINGS = experiments.get("picture-optimisers").scale("paper").settings
@@ -27,7 +28,7 @@ def test_every_rule_has_its_share_of_gradients():
     assert steps["SGD"] == steps["SWA"] == 2 * steps["SAM"] == 2 * steps["ASAM"] == whole
     assert steps["Entropy-SGD"] * SETTINGS["inner"] == whole
     assert {used[rule] for rule in rules.RULES[:5]} == {whole}
-    replicas = {"1 replica": 1, "replicated SGD": 3, "10 replicas": 10}
+    replicas = {"1 replica": 1, "replicated SGD": 3, "10 replicas": 10, "20 replicas": 20}
     assert [used[rule] for rule in replicas] == [y * third for y in replicas.values()]
 
 
@@ -131,3 +132,51 @@ def test_batches_go_through_all_pictures_and_replicas_have_their_own(torch):
     assert (both[0] == both[1]).all()
     assert (both[0, 0] == batches(1).numpy()[0]).all()
     assert (both[0, 0] != both[0, 1]).any()
+
+
+def test_a_network_with_its_units_in_another_order_is_matched(torch):
+    rng = np.random.default_rng(2)
+    w = rules.start(torch.Generator().manual_seed(2))
+    for place, least in zip((1, 3, 5, 7), (0.0, 0.0, 30.0, 0.0), strict=True):
+        bias = rules.parts(w)[place]
+        bias += least + 0.1 * torch.from_numpy(rng.standard_normal(len(bias)))
+    for side in (7, 8):
+        images = torch.from_numpy(rng.standard_normal((30, side, side), dtype=np.float32))
+        x = rules.patches(images)
+        A, a, B, b, C, c, D, d = rules.parts(w)
+        first, second, third = (torch.from_numpy(rng.permutation(k)) for k in (8, 16, 64))
+        B = B.view(16, 8, 9)[second][:, first].reshape(16, 72)
+        C = C.view(64, 4, 16)[third][:, :, second].reshape(64, 64)
+        other = (A[first], a[first], B, b[second], C, c[third], D[:, third], d)
+        other = torch.cat([one.reshape(-1) for one in other])
+        torch.testing.assert_close(rules.answers(other[None], x), rules.answers(w[None], x))
+        torch.testing.assert_close(rules.matched(w, other, x), w, rtol=0, atol=0)
+        assert not torch.equal(other, w)
+
+
+def test_a_barrier_is_between_ends_and_is_none_after_a_perfect_match(torch):
+    (x, y), _ = rules.drawn("digits", 100, np.random.SeedSequence(1))
+    w = rules.start(torch.Generator().manual_seed(1))
+    for _ in range(100):
+        w = w - 0.1 * rules.gradient(w[None], x, y)[0]
+    A, a, B, *rest = rules.parts(w)
+    turned = (A.flip(0), a.flip(0), B.view(16, 8, 9).flip(1), *rest)
+    other = torch.cat([one.reshape(-1) for one in turned])
+    plain, matched = pictures.between(SETTINGS, w, other, (x, y))
+    assert plain > 0.1
+    assert matched == 0.0
+
+
+def test_the_trace_is_that_of_the_matrix_and_does_not_know_of_a_rescaling(torch):
+    (x, y), _ = rules.drawn("digits", 20, np.random.SeedSequence(1))
+    w = rules.start(torch.Generator().manual_seed(1))
+    few, many = (pictures._trace(w, x, y, probes) for probes in (10, 200))
+    product = pictures._hessian(w, x, y)
+    places = np.random.default_rng(0).permutation(len(w))[:600]
+    diagonal = [product(np.eye(1, len(w), k)[0])[k] * float(w[k]) ** 2 for k in places]
+    exact, error = np.mean(diagonal), np.std(diagonal) / 600**0.5
+    assert abs(many / len(w) - exact) < 5 * error
+    A, a, B, *rest = rules.parts(w)
+    rows = (4 * A, 4 * a, B / 4, *rest)
+    scaled = torch.cat([one.reshape(-1) for one in rows])
+    np.testing.assert_allclose(pictures._trace(scaled, x, y, 10), few, rtol=1e-3)

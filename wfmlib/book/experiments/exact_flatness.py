@@ -5,7 +5,15 @@ Each has an error against the teacher, exact for inputs of random signs, and sev
 flatness, each with the sign that says "flat". What is kept is rank correlations inside one
 instance, so that only solutions of the same patterns are compared. By Bayes' rule the teacher is
 one of the solutions, each with the same chance: "posterior" is minus the error averaged over all
-of them as teachers, what can be known of the error, and "barycentre" the overlap with their mean.
+of them as teachers, what can be known of the error, and "barycentre" the overlap with their mean
+(for the perceptron both are sums over distances of the numbers of solutions there).
+
+Volumes count the solution itself. Local energies are exact sums over the numbers of flips. In the
+committee the cross-entropy is that of ``t = (tanh 2 x_1 + tanh 2 x_2 + tanh 2 x_3) / sqrt 3``, x
+the preactivations, and the margin of a pattern is the second largest of its three preactivations
+(signs so that positive is right), because two units decide. A correlation is Spearman's, with
+minus the error, over all solutions but the teacher. Where fewer than ten others exist the instance
+has none; a measure with one value on all solutions counts as 0.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 RULES = ("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD")
 CHANNELS, HIDDEN = (8, 16), 64  # of the two layers of convolutions; units of the third layer
@@ -154,6 +155,52 @@ def answers(w, x):
     return t.baddbmm(d[:, None], h, D.transpose(1, 2))
 
 
+def activities(w, x):
+    """Return what the units of the hidden layers answer, shape (units, answers) each.
+
+    For a filter of the first two layers these are its answers at all places of all pictures.
+    """
+    f, rows = torch().nn.functional, parts(w)
+    h = (x @ rows[0].T + rows[1]).relu()  # (images, places, channels)
+    half = math.isqrt(h.shape[1])
+    found = [h.flatten(0, 1)]
+    seen = f.unfold(h.transpose(1, 2).unflatten(2, (half, half)), 3, padding=1, stride=2)
+    h = (seen.transpose(1, 2) @ rows[2].T + rows[3]).relu()
+    found.append(h.flatten(0, 1))
+    found.append((h.flatten(1) @ rows[4].T + rows[5]).relu())
+    return [one.T.double().numpy() for one in found]
+
+
+def parts(w):
+    """Return the arrays of one row of weights."""
+    pieces = torch().split(w, [math.prod(shape) for shape in shapes()])
+    return [piece.view(shape) for piece, shape in zip(pieces, shapes(), strict=True)]
+
+
+def matched(w, other, x):
+    """Return the function of the row `other`, its filters and units in the order of those of w.
+
+    Each hidden layer is matched so that the correlations of the answers to pictures x add up to
+    most: an assignment problem. A unit that never answers has a correlation of 0.
+    """
+    A, a, B, b, C, c, D, d = parts(other)
+    first, second, third = (
+        _order(mine, its) for mine, its in zip(activities(w, x), activities(other, x), strict=True)
+    )
+    B = B.unflatten(1, (len(A), 9))[:, first].flatten(1)[second]
+    C = C.unflatten(1, (-1, len(B)))[:, :, second].flatten(1)[third]
+    moved = A[first], a[first], B, b[second], C, c[third], D[:, third], d
+    return torch().cat([one.reshape(-1) for one in moved])
+
+
+def _order(mine, its):
+    """Return which of its units goes to the place of each of mine."""
+    a, b = (rows - rows.mean(axis=1, keepdims=True) for rows in (mine, its))
+    size = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
+    alike = np.divide(a @ b.T, size, out=np.zeros_like(size), where=size > 0.0)
+    return torch().from_numpy(linear_sum_assignment(alike, maximize=True)[1])
+
+
 def gradient(w, x, y):
     """Return the gradient of each row's mean cross-entropy on its own pictures, or on all."""
     leaf = w.detach().requires_grad_()
@@ -172,12 +219,13 @@ def loss(w, x, y):
 # ------------------------------------------------------------------------------------------------
 
 
-def train(settings, rates, first, x, y, seed):
-    """Train a network by every rule at every rate, all side by side.
+def train(settings, rates, first, x, y, seed, names):
+    """Train a network by each of some rules at every rate, all side by side.
 
     The first six rules have as many gradients as ``settings["gradients"]``: both of a step of SAM
-    count, those of all replicas, and those of the inner steps of Entropy-SGD. "1 replica" and "10
-    replicas" take the steps of "replicated SGD", and so other numbers of gradients.
+    count, those of all replicas, and those of the inner steps of Entropy-SGD. Other numbers of
+    replicas take the steps of "replicated SGD", and so other numbers of gradients. Which rules are
+    trained side by side changes numbers in their last digits, and with them the way training goes.
 
     Returns
     -------
@@ -205,6 +253,7 @@ def train(settings, rates, first, x, y, seed):
         name = "replicated SGD" if number == settings["replicas"] else name
         playing[name] = replicated(settings, rate, w, batches, part, number)
         steps[name] = part
+    playing = {name: playing[name] for name in names}
     asked = {name: next(rule) for name, rule in playing.items()}
     used, found = dict.fromkeys(playing, 0), {}
     while asked:
