@@ -294,7 +294,7 @@ def _closed_in(function, near, far, tolerance):
             share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
 
 
-def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
+def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13, accuracy=1e-6):
     """Find the zero of an increasing function, close to a guess if there is one.
 
     The secant method, from `start`; where that fails, or `start` is None, the first zero on the
@@ -313,6 +313,8 @@ def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
         Of the function at `start`, a guess.
     tolerance : float
         Largest absolute value of the function that ends the secant method.
+    accuracy : float
+        Largest one that is accepted at the end, of a function that may jump.
 
     Returns
     -------
@@ -337,7 +339,7 @@ def increasing_root(function, start, limits, step, slope=1.0, tolerance=1e-13):
     else:
         start = 0.0
     limit = limits[1] if function(start) < 0.0 else limits[0]
-    settings = {"tolerance": tolerance, "accuracy": max(1e-6, 10.0 * tolerance)}
+    settings = {"tolerance": tolerance, "accuracy": max(accuracy, 10.0 * tolerance)}
     return first_root(function, start, limit, step=step, **settings)[0]
 
 

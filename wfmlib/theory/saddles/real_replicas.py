@@ -26,8 +26,9 @@ from wfmlib.theory.saddles.replica_symmetric import Stationary
 PLACES = (-300.0, 25.0)
 FINE = 1e-13  # to which logarithms of load and overlap are met, or else of their unknowns
 # The same for finite machines with infinitely many replicas, whose averages are over maxima that
-# are found to about as much.
-ROUGH = 1e-8
+# are found to about as much; and what the load is accepted within, which jumps where at a node of
+# the averages another maximum becomes the highest.
+ROUGH, JUMP = 1e-8, 1e-3
 COARSE = gaussian.legendre_rule(5)  # relative errors of averages are mostly below 1e-5
 # Places where minima are looked for. Beyond 4 the load is nearly linear in exp(-place).
 SCANNED = (12.0, 10.0, 8.0, 6.0, *range(4, -13, -1))
@@ -48,7 +49,7 @@ def saddle(overlap, alpha, replicas, axes, start=None):
         Where q1 is not above the replica-symmetric overlap.
     """
     make = _maker(overlap, replicas, axes)
-    seen, tolerance = {}, FINE
+    seen, tolerance, accuracy = {}, FINE, ACCURACY
 
     def excess(place):
         if place not in seen:
@@ -72,14 +73,14 @@ def saddle(overlap, alpha, replicas, axes, start=None):
     else:
         slope = 1.0
         if replicas == math.inf and not axes[1].one_field:
-            tolerance = ROUGH
+            tolerance, accuracy = ROUGH, JUMP
             start, slope = _coarse_start(overlap, alpha, axes, start)
-        place = _single(excess, start, overlap, alpha, seen, slope, tolerance)
+        place = _single(excess, start, overlap, alpha, slope, tolerance, accuracy)
     if place == -math.inf:
         state = None if replicas == math.inf and not even else make(place)
         return state, place, accepted(0.0, FINE, len(seen), "no overlap between groups")
     residual = abs(excess(place))
-    report = accepted(residual, ACCURACY, len(seen), f"place within {tolerance:g}", place)
+    report = accepted(residual, accuracy, len(seen), f"place within {tolerance:g}", place)
     return seen[place], place, report
 
 
@@ -119,10 +120,10 @@ def _coarse_start(overlap, alpha, axes, start):
     return (place, slope) if slope > 0.0 else (start, 1.0)
 
 
-def _single(excess, start, overlap, alpha, seen, slope, tolerance):
+def _single(excess, start, overlap, alpha, slope, tolerance, accuracy):
     """Return the place of the only minimum."""
     try:
-        place = increasing_root(excess, start, PLACES, 1.0, slope, tolerance)
+        place = increasing_root(excess, start, PLACES, 1.0, slope, tolerance, max(accuracy, 1e-6))
     except NoZero as failure:
         if failure.state == PLACES[0]:
             return -math.inf
