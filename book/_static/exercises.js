@@ -26,7 +26,7 @@
     const form = document.createElement("form");
     form.className = "wfm-check";
     const label = document.createElement("label");
-    const where = point === null ? "" : `, at ${point}`;
+    const where = point === null ? "" : ` of ${point}`;
     label.textContent = `Without Python: ${asked}${where} (within ${percent(tolerance)}) `;
     const input = document.createElement("input");
     Object.assign(input, { type: "text", inputMode: "decimal", autocomplete: "off", size: 12 });
