@@ -26,7 +26,8 @@
     const form = document.createElement("form");
     form.className = "wfm-check";
     const label = document.createElement("label");
-    const where = point === null ? "" : ` of ${point}`;
+    const named = /\bat an? [^,]+$/.test(asked);  // "at a load", of 0.7
+    const where = point === null ? "" : named ? ` of ${point}` : `, at ${point}`;
     label.textContent = `Without Python: ${asked}${where} (within ${percent(tolerance)}) `;
     const input = document.createElement("input");
     Object.assign(input, { type: "text", inputMode: "decimal", autocomplete: "off", size: 12 });
