@@ -23,7 +23,7 @@ ICONS = """() => [...document.querySelectorAll('[class*="fa-"]')]
 UNDESCRIBED = """() => [...document.querySelectorAll('article img')]
     .filter(one => !one.alt.trim()).map(one => one.src)"""
 # Two frames later, a page is drawn at its new width.
-DRAWN = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # The menu and the search: each in sight, and large enough for a finger (WCAG 2.5.8).
 TARGETS = """() => ['.primary-toggle', '.search-button__button'].map(name =>
     [...document.querySelectorAll(name)].filter(one => one.checkVisibility()).map(one => {
