@@ -190,9 +190,9 @@ LOCK := uv pip compile --universal --no-annotate --no-header --no-strip-extras -
 EXTRAS := book sklearn cluster
 
 lock:  ## renew the locked versions from pyproject.toml (needs uv)
-	$(LOCK) --fork-strategy fewest --extra book --group editable -o requirements.txt
+	$(LOCK) --fork-strategy fewest --extra hub --group editable -o requirements.txt
 	$(LOCK) --fork-strategy fewest $(EXTRAS:%=--extra %) --group dev -o tools/requirements-build.txt
-	$(LOCK) --resolution lowest-direct --extra notebook --group test --group editable \
+	$(LOCK) --resolution lowest-direct --extra notebook --extra sklearn --group test --group editable \
 		-o tools/requirements-oldest.txt
 
 clean:  ## remove what was built (keeps .venv)

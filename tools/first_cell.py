@@ -38,7 +38,7 @@ if not os.environ.get("WFMLIB_SITE") and os.path.exists(package):
 
 
 def missing():
-    needed = ("wfmlib", "matplotlib", "sklearn", "ipywidgets")
+    needed = ({needed})
     return ", ".join(one for one in needed if not importlib.util.find_spec(one))
 
 
@@ -59,7 +59,7 @@ if missing():
             "venv wfm', in it 'wfm/bin/python -m pip install jupyterlab', start there"
         )
     base = site if "://" in site else pathlib.Path(site).resolve().as_uri()
-    wheel = f"wfmlib[notebook] @ {{base.rstrip('/')}}/{{package}}"
+    wheel = f"wfmlib[{extras}] @ {{base.rstrip('/')}}/{{package}}"
     print("Installing", wheel)
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", wheel])
     importlib.invalidate_caches()
@@ -103,7 +103,10 @@ def archives(notebook, stem: str) -> list[str]:
 
 def cell(notebook, stem: str, more: Iterable[str] = ()):
     """Return the first cell of a notebook, which fetches its archives, and more."""
-    source = SOURCE.format(site=site(), wheel=WHEEL)
+    needed, extras = '"wfmlib", "matplotlib", "ipywidgets"', "notebook"
+    if any("from sklearn" in one.source for one in notebook.cells):
+        needed, extras = f'{needed}, "sklearn"', "notebook,sklearn"
+    source = SOURCE.format(site=site(), wheel=WHEEL, needed=needed, extras=extras)
     names = sorted({*archives(notebook, stem), *more})
     if names:
         lines = "".join(f'\n    "{name}",' for name in names)

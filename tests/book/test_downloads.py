@@ -69,6 +69,7 @@ def test_downloaded_notebooks_begin_with_the_cell(published):
         number = known.get(f"book/{name}")
         assert number is None or title.source.startswith(f"# {number}. ")
         code = "\n".join(cell.source for cell in notebook.cells[1:])
+        assert ("wfmlib[notebook,sklearn]" in first.source) == ("sklearn" in code)
         fetched = first.source.partition("experiments.fetch(")[2]
         for archive in LOADED.findall(code):
             assert f'"{archive}",' in fetched, name
@@ -96,7 +97,9 @@ def test_the_cell_says_what_is_missing(tmp_path):
 
     def run(site, asked=""):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "WFMLIB"))}
-        source = first_cell.SOURCE.format(site=site, wheel=first_cell.WHEEL)
+        source = first_cell.SOURCE.format(
+            site=site, wheel=first_cell.WHEEL, needed='"wfmlib", "matplotlib"', extras="notebook"
+        )
         command = [tmp_path / "bin" / "python", "-c", source]
         environment = kept | {"WFMLIB_SITE": asked}
         return subprocess.run(
@@ -105,7 +108,7 @@ def test_the_cell_says_what_is_missing(tmp_path):
 
     done = run(site="")
     assert done.returncode == 1
-    assert "not installed here: wfmlib, matplotlib, sklearn, ipywidgets. Say" in done.stderr
+    assert "not installed here: wfmlib, matplotlib. Say" in done.stderr
     assert "no pip here: run" in run(site="https://build/").stderr
     (packages,) = tmp_path.glob("lib/*/site-packages")
     packages.joinpath("pip.py").write_text("raise SystemExit(1)")

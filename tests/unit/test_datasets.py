@@ -1,6 +1,7 @@
 """Image data: formats, where files are found, downloads, and what is said of wrong files."""
 
 import gzip
+import hashlib
 import os
 import pickle
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from tests import tiny_images
 from wfmlib import datasets
@@ -315,6 +317,18 @@ def test_import_is_light():
 # ------------------------------------------------------------------------------------------------
 # The official files
 # ------------------------------------------------------------------------------------------------
+
+
+def test_digits_are_the_official_file():
+    """Its SHA-256 as others publish it, and the arrays that scikit-learn makes of it."""
+    file = Path(datasets.__file__).with_name("optdigits.tes.gz")
+    official = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"
+    assert hashlib.sha256(gzip.decompress(file.read_bytes())).hexdigest() == official
+    published = load_digits()
+    assert_same(datasets.digits(), (published.images, published.target))
+    assert datasets.digits(dtype=float)[0].dtype == float
+    with pytest.raises(ValueError, match="dtype"):
+        datasets.digits(dtype=np.int8)
 
 
 @pytest.fixture

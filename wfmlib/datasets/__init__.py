@@ -1,8 +1,8 @@
-"""Image data: Fashion-MNIST, MNIST and CIFAR-10, from the official files.
+"""Image data: Fashion-MNIST, MNIST and CIFAR-10, from the official files, and small digits.
 
-A file is looked for in the folder that the environment's ``WFMLIB_DATA`` names, then in the user's
-cache; if it is in neither it is downloaded from the official address, as by ``wfm data get``. Its
-SHA-256 is compared in any case.
+The digits are part of the package. A file of the others is looked for in the folder that the
+environment's ``WFMLIB_DATA`` names, then in the user's cache; if it is in neither it is downloaded
+from the official address, as by ``wfm data get``. Its SHA-256 is compared in any case.
 """
 
 from wfmlib.datasets.binarise import binarise, draw, dress_coat, shuffle_pixels
@@ -10,6 +10,7 @@ from wfmlib.datasets.images import (
     CIFAR10_CLASSES,
     FASHION_MNIST_CLASSES,
     cifar10,
+    digits,
     fashion_mnist,
     mnist,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "FASHION_MNIST_CLASSES",
     "binarise",
     "cifar10",
+    "digits",
     "draw",
     "dress_coat",
     "fashion_mnist",

@@ -1,9 +1,10 @@
-"""The images and labels of Fashion-MNIST, MNIST and CIFAR-10."""
+"""The images and labels of Fashion-MNIST, MNIST, CIFAR-10, and of small digits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -138,6 +139,42 @@ def mnist(split: str, *, dtype: DTypeLike = np.uint8) -> tuple[Array, Array]:
     split, kind = arguments.choice("split", split, tuple(SPLITS)), arguments.dtype(dtype, np.uint8)
     images, labels = _idx("mnist", split)
     return images.astype(kind, copy=False), labels
+
+
+@arguments.checked
+def digits(*, dtype: DTypeLike = np.uint8) -> tuple[Array, Array]:
+    """Return handwritten digits of 8 x 8 pixels, which are part of the package.
+
+    Alpaydin and Kaynak, *Optical Recognition of Handwritten Digits*, UCI Machine Learning
+    Repository (1998), doi:10.24432/C50P49, CC BY 4.0: the official test set, from 13 writers.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype, optional
+        Of the images; uint8 wraps beyond 255.
+
+    Returns
+    -------
+    images : numpy.ndarray
+        Shape (1797, 8, 8), of type `dtype`: rows and columns; ink, from 0 to 16.
+    labels : numpy.ndarray
+        Shape (1797,), int64: the digits.
+
+    Raises
+    ------
+    ValueError
+        If `dtype` does not hold uint8.
+
+    Examples
+    --------
+    >>> images, labels = digits()
+    >>> images.shape, images.max(), labels[:5]
+    ((1797, 8, 8), np.uint8(16), array([0, 1, 2, 3, 4]))
+    """
+    kind = arguments.dtype(dtype, np.uint8)
+    rows = np.loadtxt(Path(__file__).with_name("optdigits.tes.gz"), np.uint8, delimiter=",")
+    images = rows[:, :-1].reshape(-1, 8, 8)
+    return images.astype(kind), rows[:, -1].astype(np.int64)
 
 
 @arguments.checked

@@ -16,6 +16,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from wfmlib import datasets
+
 RULES = ("SGD", "SWA", "SAM", "ASAM", "Entropy-SGD", "replicated SGD")
 CHANNELS, HIDDEN = (8, 16), 64  # of the two layers of convolutions; units of the third layer
 CLASSES = 10
@@ -52,19 +54,16 @@ def one_thread():
 def pictures(data):
     """Return the pictures that may be drawn for training, their labels, and those for testing.
 
-    The digits of scikit-learn have no test set: the last two are None, and what is not drawn is
-    for testing. Fashion-MNIST is averaged over squares of 4 x 4 pixels. Greys are from 0 to 1.
+    The small digits have no test set: the last two are None, and what is not drawn is for
+    testing. Fashion-MNIST is averaged over squares of 4 x 4 pixels. Greys are from 0 to 1.
     """
     if data == "digits":
-        from sklearn.datasets import load_digits
-
-        x, y = load_digits(return_X_y=True)
-        return x.reshape(-1, 8, 8) / 16, y, None, None
-    from wfmlib.datasets import fashion_mnist
+        images, labels = datasets.digits()
+        return images / 16, labels, None, None
 
     result = []
     for split in ("train", "test"):
-        images, labels = fashion_mnist(split, dtype=np.float32)
+        images, labels = datasets.fashion_mnist(split, dtype=np.float32)
         result += [images.reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)) / 255, labels]
     return tuple(result)
 
