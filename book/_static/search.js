@@ -1,7 +1,9 @@
 // Looks for words in the places of the book (`places.js`): sections, terms, the API, claims.
 (() => {
   // How much a place of a kind counts: what explains comes before what lists.
-  const WEIGHT = { section: 1, term: 1.2, paper: 1, exercise: 0.6, number: 0.5, api: 0.25, claim: 0.35 };
+  const WEIGHT = { section: 1, term: 1.2, exercise: 0.6, number: 0.5, paper: 0.4, api: 0.15,
+    claim: 0.1 };
+  const LISTS = /book\/(api|downloads|gallery|lecturers|oral|others|speed|ways|\d+_\d_exercises)|#notes/;
   const SHOWN = 30, WIDTH = 220;
   const LETTERS = { α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ζ: "zeta",
     η: "eta", θ: "theta", κ: "kappa", λ: "lambda", μ: "mu", ν: "nu", ξ: "xi", π: "pi", ρ: "rho",
@@ -12,7 +14,11 @@
   const ALSO = { "1rsb": "one step breaking", authors: "citing", barycenter: "barycentre",
     esgd: "entropy sgd", github: "sources", gpu: "cores", ogp: "overlap gap", prerequisites: "need",
     pytorch: "torch", rem: "random energy model", tap: "approximate message passing",
-    requirements: "need", rsb: "breaking", wrote: "citing", sgd: "gradient descent" };
+    overfitting: "memorisation", requirements: "need", rsb: "breaking", wrote: "citing",
+    sgd: "gradient descent" };
+  for (const [kind, , title] of wfmPlaces)  // belief propagation (BP)
+    for (const [, long, short] of kind === "term" ? title.matchAll(/([^,(]+) \((\w+)\)/g) : [])
+      ALSO[short.toLowerCase()] ??= long;
   const WORDS = /[\p{L}\p{N}]+(?:\.\p{N}+)+|[\p{L}\p{N}\p{M}]+/gu;  // 1.11 and F.2 are words
   const stemmer = new Stemmer();
 
@@ -39,28 +45,37 @@
     ...(text.match(/\p{L}+-\p{L}+/gu) ?? []).map(word => word.replace("-", "")),
   ];
 
+  const weight = id => WEIGHT[wfmPlaces[id][0]] * (LISTS.test(wfmPlaces[id][1]) ? 0.6 : 1);
   const index = new MiniSearch({
     fields: ["title", "text"],
     tokenize: tokens,
     processTerm: stem,
-    searchOptions: { boost: { title: 4 }, boostDocument: id => WEIGHT[wfmPlaces[id][0]] },
+    searchOptions: { boost: { title: 4 }, boostDocument: weight },
   });
-  index.addAll(wfmPlaces.map(([, , title, text], id) => ({ id, title, text })));
+  index.addAll(wfmPlaces.map(([kind, , title, text], id) => (
+    { id, title, text: kind === "term" ? `${text} definition meaning` : text })));
 
   const known = new Set(wfmPlaces.flatMap(([, , title, text]) => tokens(`${title} ${text}`)).map(stem));
 
-  // Exact, unfinished and misspelt words together: a place counts by how many words it answers.
+  // Exact, unfinished and misspelt words together: a place counts by how many words it answers,
+  // and by how much of its name is asked for.
   function find(query) {
     const words = [...new Set(tokens(query))].filter(stem);
     const forms = words.map(word => [word, ...tokens(ALSO[word.toLowerCase()] ?? "")]);
     const found = index.search({ combineWith: "OR", queries: forms.flat() }, {
       prefix: term => term.length > 2,
       fuzzy: term => (known.has(term) || term.length < 5 ? false : 0.25),
-      weights: { prefix: 0.2, fuzzy: 0.3 },
+      weights: { prefix: 0.2, fuzzy: 1 },
     });
     const answers = ({ queryTerms }) =>
       forms.filter(same => same.some(word => queryTerms.includes(stem(word)))).length / words.length;
-    return found.map(one => ({ ...one, score: one.score * answers(one) ** 4 }))
+    const named = ({ id, terms }) => {
+      const title = tokens(wfmPlaces[id][2].replace(/\(.*/, "")).map(stem).filter(Boolean);
+      return title.filter(word => terms.includes(word)).length / title.length || 0;
+    };
+    const code = /[a-z]{2}[._][a-z]{2}/i.test(query);  // typed as in code
+    const asked = one => (code && wfmPlaces[one.id][0] === "api" ? 1 / WEIGHT.api : 1) + named(one);
+    return found.map(one => ({ ...one, score: one.score * answers(one) ** 2 * asked(one) }))
       .filter(one => answers(one) >= 0.5)
       .sort((a, b) => b.score - a.score);
   }

@@ -43,8 +43,29 @@ QUERIES = {
     "OGP": "book/glossary.html#term-overlap-gap",
     "REM": "book/foundations_5_breaking.html#a-model-in-which-everything-can-be-done",
     "TAP equations": "book/07_2_settle.html",
-    "SBPI": "book/07_3_focusing.html#from-replicas-to-focusing",
+    "SBPI": "book/01_3_isolation.html#the-puzzle",
     "how to cite": "book/downloads.html#how-to-cite",
+    "Fashion-MNIST": "book/09_3_depth.html#larger-pictures",
+    "fashion_mnist": "book/api/datasets.html#wfmlib.datasets.fashion_mnist",
+    "jamming exponents": "book/11_2_marginal.html#where-it-ends",
+    "local entropy definition": "book/glossary.html#term-local-entropy",
+    "perceptrn capacity": "book/glossary.html#term-capacity",
+    "zecchina": "book/07_3_focusing.html#from-replicas-to-focusing",
+    "perceptron": "book/glossary.html#term-perceptron",
+    "overfitting": "book/words.html#memorisation-random-labels-storage-capacity",
+    "MNIST": "book/09_3_depth.html#larger-pictures",
+    "perceptron learning rule": "book/01_binary_perceptron.html",
+    "does SAM help": "book/words.html#sharpness-aware-minimisation-sam",
+    "how do I measure the flatness of my network": "book/recipes.html#your-own-network",
+    "energy barrier": "book/glossary.html#term-barrier",
+    "linear mode connectivity": "book/words.html#mode-connectivity-loss-landscape",
+    "focusing BP": "book/glossary.html#term-focusing-belief-propagation-fBP",
+    "cavity method": "book/glossary.html#term-cavity",
+    "Edwards-Anderson": (
+        "book/foundations_1_logarithm.html#why-the-logarithm-and-what-the-trick-assumes"
+    ),
+    "spin glass": "book/glossary.html#term-de-Almeida-Thouless-line",
+    "storage capacity 0.833": "book/01_2_capacity.html#what-we-learned",
 }
 
 
