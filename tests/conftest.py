@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
@@ -18,6 +19,8 @@ from bs4 import BeautifulSoup
 from hypothesis import HealthCheck, settings
 
 from tools import browser as chromium
+
+gc.set_threshold(50_000, 50, 100)  # cycles are few in large trees of pages
 
 ROOT = Path(__file__).resolve().parent.parent
 # Before anything imports numba: one folder for the kernels of tests, chapters and subprocesses.

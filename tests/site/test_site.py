@@ -12,7 +12,7 @@ from tests.conftest import HTML
 from tests.site.elsewhere import Elsewhere, served
 from tools import first_cell
 
-# One that reads no archive, and one that reads nearly all.
+# One that reads an archive, and one that reads nearly all.
 PAGES = ("01_binary_perceptron", "scorecard")
 
 
@@ -32,8 +32,10 @@ def test_the_lines_of_the_page_run_it(site, tmp_path):
         assert failed == []
         assert ran > 1
     fetched = {path for path in site.asked if path.endswith(".nc")}
-    named = first_cell.archives(nbformat.read(elsewhere.work / "scorecard.ipynb", 4), "scorecard")
-    assert fetched == {f"/files/archives/{name}.nc" for name in named}
+    read = [(nbformat.read(elsewhere.work / f"{name}.ipynb", 4), name) for name in PAGES]
+    named = {one for page in read for one in first_cell.archives(*page)}
+    # A claim may read a second archive: that one comes when it is asked for.
+    assert fetched >= {f"/files/archives/{name}.nc" for name in named}
 
 
 def test_the_first_cell_of_a_notebook_installs_the_book(site, tmp_path):
