@@ -329,11 +329,11 @@ def test_overlaps_of_machines_begin_where_groups_dissolve():
 
 
 def test_a_committee_of_three_has_a_limit_where_its_averages_jump():
-    """The slope there is that of local entropies beside it."""
-    overlaps = 0.918, 0.92, 0.922
+    """The slope there is that of local entropies beside it, where they do not jump."""
+    overlaps = 0.9175, 0.92, 0.9225
     low, at, high = (large_deviation.solve(TreeCommittee(3), 0.5, q1) for q1 in overlaps)
     assert 1e-8 < at.report.residual < 1e-3
-    assert at.slope == pytest.approx((high.local_entropy - low.local_entropy) / 0.004, rel=5e-3)
+    assert at.slope == pytest.approx((high.local_entropy - low.local_entropy) / 0.005, rel=5e-3)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
