@@ -83,11 +83,13 @@ class Margin(LogConcave):
 
     def curvature(self, omega: Array, variance: float) -> Array:
         """Return ``f'' = -h (h - u) / variance``."""
-        u = (self.kappa - omega) / math.sqrt(variance)
-        above = np.clip(u, 0.0, tails.FAR)
+        u = np.asarray((self.kappa - omega) / math.sqrt(variance))
+        bend, up = np.empty_like(u), u > 0.0
+        above, below = np.minimum(u[up], tails.FAR), u[~up]
         p, q = (_polynomial(above, one) for one in GAP)  # their ratio is h(u) - u
-        h = _hazard(np.minimum(u, 0.0))
-        bend = np.where(u > 0.0, (above * q + p) * p / (q * q), h * (h - u))
+        bend[up] = (above * q + p) * p / (q * q)
+        h = _hazard(below)
+        bend[~up] = h * (h - below)
         return -bend / variance
 
     def features(self, variance: float) -> Sequence[tuple[float, float]]:
