@@ -626,7 +626,7 @@ def bisected(field, push, variance):
         return np.exp(-0.5 * t**2 - special.log_ndtr(t)) / math.sqrt(2.0 * math.pi) / width
 
     low, high = field, field + push * slope(field)
-    for _ in range(80):
+    for _ in range(60):
         middle = 0.5 * (low + high)
         above = middle - field > push * slope(middle)
         low, high = np.where(above, low, middle), np.where(above, middle, high)
@@ -662,13 +662,10 @@ def as_written(device, alpha, q1, d0, q0, m):
     return entropy + alpha / m * (measure @ log_norm), replicons
 
 
-@pytest.mark.parametrize(
-    ("unit", "alpha", "q1"),
-    [(Sign(), 1.0, 0.9), (Sign(), 4.0, 0.98), (ReLU(), 1.0, 0.9)],
-)
-def test_clusters_of_groups_are_the_minimum_of_what_is_written(unit, alpha, q1):
-    """Plain sums, bisection and Nelder-Mead from one start for all."""
-    device = TreeCommittee(np.inf, unit)
+@pytest.mark.parametrize("unit", [Sign(), ReLU()])
+def test_clusters_of_groups_are_the_minimum_of_what_is_written(unit):
+    """Plain sums, bisection and Nelder-Mead from one start for all; elsewhere the next test."""
+    device, alpha, q1 = TreeCommittee(np.inf, unit), 1.0, 0.9
 
     def height(x):
         q0, m = q1 * special.expit(x[1]), math.exp(x[2])
