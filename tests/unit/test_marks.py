@@ -133,7 +133,7 @@ def rows(folder, tmp_path_factory):
     alone = tmp_path_factory.mktemp("alone") / "endless"
     alone.mkdir()
     nbformat.write(notebook(*CASES["endless"][0]), alone / "endless.ipynb")
-    assert run(alone, "--timeout", "3", "--memory", "64") == 1
+    assert run(alone, "--timeout", "5", "--memory", "64") == 1
     return rows_of(folder) + rows_of(alone)
 
 
@@ -153,7 +153,7 @@ def test_what_went_wrong_is_said(rows):
     assert set(said) == WHOLE
     assert said["broken"].startswith("no notebook")
     assert "ended before the last cell" in said["dies"]
-    assert said["endless"] == "stopped after 3 s"
+    assert said["endless"] == "stopped after 5 s"
     told = {row["student"]: row["said"] for row in rows if row["exercise"] == NUMBER}
     assert told["unnamed"] == "NameError: name 'answer' is not defined"
     assert told["last"].startswith("It is none of the usual mistakes")
