@@ -118,7 +118,7 @@ CALLS = [
     (large_deviation.energetic_term, {**DENSE, "replicas": 3.0}),
     (
         large_deviation.around_reference,
-        {"device": Perceptron(), "alpha": 0.7, "distance": 0.1, "replicas": 2.0},
+        {**AROUND, "reference": None, "replicas": 2.0},
     ),
     (large_deviation.overlap_range, THEORY),
     (large_deviation.zero_complexity_replicas, DENSE),
@@ -155,7 +155,7 @@ CALLS = [
     (connectivity.star_margin, SPHERE),
     (full_breaking.solve, {"device": RELU, "steps": 1}),
     (full_breaking.fields, {"hierarchy": full_breaking.solve(RELU, steps=1), "nodes": 300}),
-    (full_breaking.at_load, {"device": RELU, "alpha": 2.0, "steps": 1}),
+    (full_breaking.at_load, {"device": RELU, "alpha": 1.0, "steps": 1}),
     (full_breaking.slope, {"hierarchy": full_breaking.at_load(Perceptron(Spherical()), 1.0)}),
     (full_breaking.gap_onset, {"device": Perceptron(Spherical()), "steps": 1}),
     (full_breaking.finite_capacity, {"device": TreeCommittee(3)}),

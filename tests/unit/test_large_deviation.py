@@ -329,11 +329,11 @@ def test_overlaps_of_machines_begin_where_groups_dissolve():
 
 
 def test_a_committee_of_three_has_a_limit_where_its_averages_jump():
-    """The slope there is that of local entropies beside it."""
-    overlaps = 0.918, 0.92, 0.922
+    """The slope there is that of local entropies beside it, where they do not jump."""
+    overlaps = 0.9175, 0.92, 0.9225
     low, at, high = (large_deviation.solve(TreeCommittee(3), 0.5, q1) for q1 in overlaps)
     assert 1e-8 < at.report.residual < 1e-3
-    assert at.slope == pytest.approx((high.local_entropy - low.local_entropy) / 0.004, rel=5e-3)
+    assert at.slope == pytest.approx((high.local_entropy - low.local_entropy) / 0.005, rel=5e-3)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -626,7 +626,7 @@ def bisected(field, push, variance):
         return np.exp(-0.5 * t**2 - special.log_ndtr(t)) / math.sqrt(2.0 * math.pi) / width
 
     low, high = field, field + push * slope(field)
-    for _ in range(80):
+    for _ in range(60):
         middle = 0.5 * (low + high)
         above = middle - field > push * slope(middle)
         low, high = np.where(above, low, middle), np.where(above, middle, high)
@@ -662,13 +662,10 @@ def as_written(device, alpha, q1, d0, q0, m):
     return entropy + alpha / m * (measure @ log_norm), replicons
 
 
-@pytest.mark.parametrize(
-    ("unit", "alpha", "q1"),
-    [(Sign(), 1.0, 0.9), (Sign(), 4.0, 0.98), (ReLU(), 1.0, 0.9)],
-)
-def test_clusters_of_groups_are_the_minimum_of_what_is_written(unit, alpha, q1):
-    """Plain sums, bisection and Nelder-Mead from one start for all."""
-    device = TreeCommittee(np.inf, unit)
+@pytest.mark.parametrize("unit", [Sign(), ReLU()])
+def test_clusters_of_groups_are_the_minimum_of_what_is_written(unit):
+    """Plain sums, bisection and Nelder-Mead from one start for all; elsewhere the next test."""
+    device, alpha, q1 = TreeCommittee(np.inf, unit), 1.0, 0.9
 
     def height(x):
         q0, m = q1 * special.expit(x[1]), math.exp(x[2])

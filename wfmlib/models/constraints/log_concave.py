@@ -448,9 +448,11 @@ class LogConcave:
         omega and ``omega + spread f'(omega)``.
         """
         omega = np.asarray(omega, dtype=float)
+        shape, omega = omega.shape, omega.ravel()
         far = omega + spread * self.at(omega, variance).slope
         low, high = np.minimum(omega, far), np.maximum(omega, far)
         w = 0.5 * (low + high)
+        found, rest = np.empty_like(w), np.arange(len(w))  # fields at rest; those on the way
         for _ in range(200):
             response = self.at(w, variance)
             excess = w - omega - spread * response.slope
@@ -458,10 +460,13 @@ class LogConcave:
             step = excess / (1.0 - spread * response.curvature)
             after = w - step
             after = np.where((after >= low) & (after <= high), after, 0.5 * (low + high))
-            if np.all(np.abs(after - w) <= 1e-14 * (1.0 + np.abs(w))):
-                return after
-            w = after
-        return w
+            found[rest] = after
+            moves = ~(np.abs(after - w) <= 1e-14 * (1.0 + np.abs(w)))
+            if not np.any(moves):
+                break
+            rest, omega, w = rest[moves], omega[moves], after[moves]
+            low, high = low[moves], high[moves]
+        return found.reshape(shape)
 
     def bends(self, variance, strength):
         """Return where f bends, and where a pull of that strength begins to be felt."""

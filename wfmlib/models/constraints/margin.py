@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy
 from numba import njit
-from numpy.polynomial import polynomial
 
 from wfmlib.models.constraints.log_concave import Averages, Grouped, Limit, LogConcave
 from wfmlib.models.constraints.margin_around import NO_TABLE, averages, kernel_arguments
@@ -23,7 +22,7 @@ __all__ = ["Margin"]
 
 RANGE = (-2.0, 1e4)  # of kappa, in units of the activation's scale; see `Margin.within_range`
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
-GAP = np.array([(*tails.GAP_NUMERATOR, 1.0, 0.0), (*tails.GAP_DENOMINATOR, 1.0)]).T
+GAP = (*tails.GAP_NUMERATOR, 1.0, 0.0), (*tails.GAP_DENOMINATOR, 1.0)
 RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
 FAR = 10.0  # the same for infinitely many replicas
 LIMIT_RULE = gaussian.legendre_rule(14)
@@ -84,11 +83,13 @@ class Margin(LogConcave):
 
     def curvature(self, omega: Array, variance: float) -> Array:
         """Return ``f'' = -h (h - u) / variance``."""
-        u = (self.kappa - omega) / math.sqrt(variance)
-        above = np.clip(u, 0.0, tails.FAR)
-        p, q = polynomial.polyval(above, GAP)  # their ratio is h(u) - u
-        h = _hazard(np.minimum(u, 0.0))
-        bend = np.where(u > 0.0, (above * q + p) * p / (q * q), h * (h - u))
+        u = np.asarray((self.kappa - omega) / math.sqrt(variance))
+        bend, up = np.empty_like(u), u > 0.0
+        above, below = np.minimum(u[up], tails.FAR), u[~up]
+        p, q = (_polynomial(above, one) for one in GAP)  # their ratio is h(u) - u
+        bend[up] = (above * q + p) * p / (q * q)
+        h = _hazard(below)
+        bend[~up] = h * (h - below)
         return -bend / variance
 
     def features(self, variance: float) -> Sequence[tuple[float, float]]:
@@ -148,6 +149,15 @@ class Margin(LogConcave):
     def table(self, split: Any, force: Any) -> Any:
         """Return a table of log-weight and force for kernels: empty, they know formulas."""
         return NO_TABLE
+
+
+def _polynomial(x, coefficients):
+    """Return a polynomial as `numpy.polynomial` does, without new arrays at each power."""
+    value = np.full_like(x, coefficients[-1])
+    for one in coefficients[-2::-1]:
+        value *= x
+        value += one
+    return value
 
 
 def _hazard(u):

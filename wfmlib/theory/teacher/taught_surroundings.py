@@ -160,7 +160,11 @@ def _patterns(
     """
     root, own_width, width = math.sqrt(q), math.sqrt(1.0 - q), math.sqrt(complement)
     energetic = square = product = force = edge = 0.0
+    agrees, density = np.empty(len(y)), np.empty(len(y))  # of the teacher: whatever the own field
     for i in range(len(x)):
+        for k in range(len(y)):
+            lean = (teacher / root * x[i] + over * y[k]) / left
+            agrees[k], density[k] = gaussian.H(-lean), gaussian.G(lean)
         least = (margin - root * x[i]) / own_width
         reference = gaussian.hazard(least) / own_width
         for j in range(-1, len(own)):  # -1: at the margin itself
@@ -176,16 +180,15 @@ def _patterns(
                 weight *= own_weight[j]
             for k in range(len(y)):
                 u = (kappa - mean - spread * y[k]) / width
-                lean = (teacher / root * x[i] + over * y[k]) / left
-                agrees, w = gaussian.H(-lean), weight * y_weight[k]
+                w = weight * y_weight[k]
                 slope = gaussian.hazard(u) / width
                 if j < 0:
-                    edge += w * agrees * slope
+                    edge += w * agrees[k] * slope
                     continue
-                energetic += w * agrees * gaussian.log_H(u)
-                square += w * agrees * slope * slope
-                product += w * agrees * slope * reference
-                force += w * gaussian.G(lean) / left * slope
+                energetic += w * agrees[k] * gaussian.log_H(u)
+                square += w * agrees[k] * slope * slope
+                product += w * agrees[k] * slope * reference
+                force += w * density[k] / left * slope
     return energetic, square, product, force, edge
 
 

@@ -138,6 +138,9 @@ def averages(roots, steps, reaches, sizes, f, even):
     if max(len(x.node), len(z.node)) * len(y.node) > MOST_FIELDS:
         raise unresolved()
     place = x_times * x.place[:, None] + y_times * y.place
+    side = 1.0
+    if even:  # on either side of 0 a group is the same, and its force the opposite
+        side, place = np.where(place < 0, -1.0, 1.0), np.abs(place)
     place, index = np.unique(place, return_inverse=True)
     index = index.reshape(len(x.node), len(y.node))
     if len(place) * len(z.node) > MOST_FIELDS:
@@ -155,7 +158,7 @@ def averages(roots, steps, reaches, sizes, f, even):
     def averaged(column):
         return (share * column[index]).sum(axis=1)
 
-    middle, spread = averaged(mean), averaged(mean**2)
+    middle, spread = (share * side * mean[index]).sum(axis=1), averaged(mean**2)
     response = averaged(bend) + m1 * m2 * (spread - middle**2)
     return Averages(
         term=float(weight @ total),

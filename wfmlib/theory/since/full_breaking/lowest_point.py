@@ -12,6 +12,7 @@ PRECISION, TOLERANCE = 1e-14, 1e-11  # by how much the value could still fall
 NUDGE = 1e-4  # of an unknown, in differences of derivatives
 LEAST_BEND = 1e-10  # second derivatives below this are rounding
 LONGEST, ITERATIONS, HALVINGS = 1.0, 80, 20
+CUTS = 3  # steps in a row that end where overlaps are not resolved: the value falls on beyond
 
 
 def lowest_point(objective, x, message, tolerance=TOLERANCE):
@@ -35,10 +36,10 @@ def lowest_point(objective, x, message, tolerance=TOLERANCE):
     Raises
     ------
     NotConverged
-        If the residual is larger.
+        If the residual is larger: where the value falls on to where it is not known, too.
     """
     value, slope = objective(x)
-    evaluations, gain = 1, math.inf
+    evaluations, gain, cuts = 1, math.inf, 0
     for _ in range(ITERATIONS):
         shifts = NUDGE * np.eye(len(x))
         bend = np.array([objective(x + shift)[1] - objective(x - shift)[1] for shift in shifts])
@@ -50,16 +51,20 @@ def lowest_point(objective, x, message, tolerance=TOLERANCE):
         if gain <= PRECISION:
             break
         step = -directions @ np.clip(along / curvatures, -LONGEST, LONGEST)
+        cut = 0
         for _ in range(HALVINGS):
             evaluations += 1
             try:
                 new, new_slope = objective(x + step)
             except NotConverged:  # too far: overlaps that are not resolved
-                new = math.inf
+                new, cut = math.inf, 1
             if new < value:
                 break
             step *= 0.5
         else:
             break
         x, value, slope = x + step, new, new_slope
+        cuts = cut * (cuts + 1)
+        if cuts == CUTS:
+            break
     return x, float(value), accepted(gain, tolerance, evaluations, message, x)

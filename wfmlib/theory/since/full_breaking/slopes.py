@@ -9,6 +9,7 @@ be negative at the smallest overlap, no overlap is close above it.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Annotated
 
 import numpy as np
@@ -134,6 +135,7 @@ def gap_onset(
     if math.isinf(onset):
         return math.inf
 
+    @cache
     def first(alpha):
         return float(slope(at_load(device, alpha, constraint, steps=steps))[0])
 
