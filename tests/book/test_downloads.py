@@ -91,15 +91,14 @@ def test_archives_of_a_notebook_are_those_it_names_and_those_of_its_claims():
     assert len(found("claims.scorecard()", stem="scorecard")) > 10
 
 
-def test_the_cell_says_what_is_missing(tmp_path):
+def test_the_cell_says_what_is_missing(tmp_path, monkeypatch):
     """In a Python that has nothing but itself, and so not even pip."""
     venv.create(tmp_path, with_pip=False)
 
     def run(site, asked=""):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "WFMLIB"))}
-        source = first_cell.SOURCE.format(
-            site=site, wheel=first_cell.WHEEL, needed='"wfmlib", "matplotlib"', extras="notebook"
-        )
+        monkeypatch.setenv("WFMLIB_SITE", site)  # of the build
+        source = first_cell.cell(new_notebook(), "04_toy").source
         command = [tmp_path / "bin" / "python", "-c", source]
         environment = kept | {"WFMLIB_SITE": asked}
         return subprocess.run(
@@ -108,7 +107,7 @@ def test_the_cell_says_what_is_missing(tmp_path):
 
     done = run(site="")
     assert done.returncode == 1
-    assert "not installed here: wfmlib, matplotlib. Say" in done.stderr
+    assert "not installed here: wfmlib, matplotlib, ipywidgets. Say" in done.stderr
     assert "no pip here: run" in run(site="https://build/").stderr
     (packages,) = tmp_path.glob("lib/*/site-packages")
     packages.joinpath("pip.py").write_text("raise SystemExit(1)")

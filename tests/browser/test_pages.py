@@ -51,6 +51,13 @@ def names():
     return sorted(one for one in pages if "_build" not in one) + list(MADE)
 
 
+def load(page, file):
+    """Open a file and wait for its formulas."""
+    page.goto(file.as_uri(), wait_until="load")
+    until(page, "!window.MathJax || !!window.MathJax.startup?.promise")
+    page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
+
+
 @pytest.fixture(scope="module")
 def visit(browser, html):
     """Open a page of the site as a file; note what it asks for and complains of.
@@ -68,9 +75,7 @@ def visit(browser, html):
         page.goto("about:blank")
         page.set_viewport_size({"width": 1280, "height": 800})
         page.asked, page.errors = [], []
-        page.goto((html / f"{name}.html").as_uri(), wait_until="load")
-        until(page, "!window.MathJax || !!window.MathJax.startup?.promise")
-        page.evaluate("window.MathJax ? window.MathJax.startup.promise : null")
+        load(page, html / f"{name}.html")
         return page
 
     yield opened
@@ -103,9 +108,7 @@ def test_page(name, visit, html):
 def test_a_first_visit_is_light(name, browser, html):
     page, asked, site = browser.new_page(), [], html.as_uri()
     page.on("request", lambda one: asked.append(one.url))
-    page.goto(f"{site}/{name}.html", wait_until="load")
-    until(page, "!!window.MathJax?.startup?.promise")
-    page.evaluate("window.MathJax.startup.promise")
+    load(page, html / f"{name}.html")
     loaded = {url.removeprefix(site) for url in asked if url.startswith(site)}
     assert 100_000 < sum(transferred(html, url) for url in loaded) < WEIGHT
     page.close()

@@ -22,7 +22,7 @@ __all__ = ["Margin"]
 
 RANGE = (-2.0, 1e4)  # of kappa, in units of the activation's scale; see `Margin.within_range`
 REACH = 9.0  # how far fields are followed: the normal density beyond weighs 2e-19
-GAP = (*tails.GAP_NUMERATOR, 1.0, 0.0), (*tails.GAP_DENOMINATOR, 1.0)
+GAP = (0.0, 1.0, *tails.GAP_NUMERATOR[::-1]), (1.0, *tails.GAP_DENOMINATOR[::-1])
 RULE = gaussian.legendre_rule(12)  # relative errors of all averages below 1e-14
 FAR = 10.0  # the same for infinitely many replicas
 LIMIT_RULE = gaussian.legendre_rule(14)
@@ -86,7 +86,7 @@ class Margin(LogConcave):
         u = np.asarray((self.kappa - omega) / math.sqrt(variance))
         bend, up = np.empty_like(u), u > 0.0
         above, below = np.minimum(u[up], tails.FAR), u[~up]
-        p, q = (_polynomial(above, one) for one in GAP)  # their ratio is h(u) - u
+        p, q = (np.polyval(one, above) for one in GAP)  # their ratio is h(u) - u
         bend[up] = (above * q + p) * p / (q * q)
         h = _hazard(below)
         bend[~up] = h * (h - below)
@@ -149,15 +149,6 @@ class Margin(LogConcave):
     def table(self, split: Any, force: Any) -> Any:
         """Return a table of log-weight and force for kernels: empty, they know formulas."""
         return NO_TABLE
-
-
-def _polynomial(x, coefficients):
-    """Return a polynomial as `numpy.polynomial` does, without new arrays at each power."""
-    value = np.full_like(x, coefficients[-1])
-    for one in coefficients[-2::-1]:
-        value *= x
-        value += one
-    return value
 
 
 def _hazard(u):
